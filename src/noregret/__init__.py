@@ -1,0 +1,91 @@
+"""Find the best of very many candidates from noisy evaluations, with regret guarantees.
+
+>>> import noregret as nr
+>>> pool = nr.Pool([[0.1], [0.4], [0.9]])
+>>> optimizer = nr.mini_gp_ucb(pool, kernel=nr.RBF(0.5), noise_std=0.1, seed=0)
+>>> batch = optimizer.ask(at_most=10)
+>>> optimizer.tell(batch, [x[0] for x in batch])
+"""
+
+from noregret.acquisitions import UCB, ExpectedImprovement
+from noregret.algorithms import (
+    bbkb,
+    bkb,
+    epsilon_greedy,
+    gp_bucb,
+    gp_ei,
+    gp_ucb,
+    mini,
+    mini_gp_ei,
+    mini_gp_ucb,
+    uniform,
+)
+from noregret.answers import Best, Certificate
+from noregret.bandit import Bandit
+from noregret.batches import FAILED, Batch
+from noregret.batching import FixedSize, GlobalRatio, LocalRatio, ProductBound, Repeat
+from noregret.confidence import (
+    BayesianWidth,
+    BBKBExperimentsWidth,
+    BBKBWidth,
+    BKBExperimentsWidth,
+    BKBWidth,
+    EIWidth,
+    RKHSWidth,
+)
+from noregret.errors import NoRegretError
+from noregret.kernels import RBF, Kernel, Linear, Matern, Product, Scaled, Sum
+from noregret.optimizer import Optimizer, load
+from noregret.pools import Pool
+from noregret.posteriors import ExactPosterior, NystromPosterior
+from noregret.runner import Result, maximize, minimize
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "FAILED",
+    "RBF",
+    "UCB",
+    "BBKBExperimentsWidth",
+    "BBKBWidth",
+    "BKBExperimentsWidth",
+    "BKBWidth",
+    "Bandit",
+    "Batch",
+    "BayesianWidth",
+    "Best",
+    "Certificate",
+    "EIWidth",
+    "ExactPosterior",
+    "ExpectedImprovement",
+    "FixedSize",
+    "GlobalRatio",
+    "Kernel",
+    "Linear",
+    "LocalRatio",
+    "Matern",
+    "NoRegretError",
+    "NystromPosterior",
+    "Optimizer",
+    "Pool",
+    "Product",
+    "ProductBound",
+    "RKHSWidth",
+    "Repeat",
+    "Result",
+    "Scaled",
+    "Sum",
+    "bbkb",
+    "bkb",
+    "epsilon_greedy",
+    "gp_bucb",
+    "gp_ei",
+    "gp_ucb",
+    "load",
+    "maximize",
+    "mini",
+    "mini_gp_ei",
+    "mini_gp_ucb",
+    "minimize",
+    "uniform",
+]

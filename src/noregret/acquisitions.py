@@ -1,0 +1,91 @@
+"""A score: which candidate is worth evaluating next.
+
+While no feedback comes, means stay and variances only shrink; then no score here ever rises, which
+is what lets `search` keep old scores as upper bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, final
+
+import numpy as np
+from scipy.special import erfcx, ndtr
+
+from noregret.arrays import Vector
+
+_LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
+
+
+class Acquisition(Protocol):
+    """Scores candidates by mean and variance; must not fall when a variance grows."""
+
+    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
+        """Return one score a candidate; `top` is the largest mean of the pool."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class UCB:
+    """Upper confidence bound: μ(x) + beta·σ(x).
+
+    Source: MINI 2022, Eq. 2; Srinivas et al. 2010.
+    """
+
+    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:  # noqa: ARG002
+        return mean + beta * np.sqrt(variance)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ExpectedImprovement:
+    """Logarithm of the expected improvement over the best mean, with a width.
+
+    With z = (μ(x) − max μ)/σ(x) and u = z/β,
+
+        EI(x) = β σ(x)·[u Φ(u) + φ(u)],      score = log EI(x)                              (1)
+
+    In log space it never underflows: candidates far below the best keep their order. Where σ = 0
+    the smallest positive number stands in for it, so that of candidates known exactly the one of
+    largest mean comes first.
+
+    Source: MINI 2022, Eq. 3; Wang & de Freitas 2014.
+    """
+
+    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
+        scale = beta * np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
+        return np.log(scale) + _log_h((mean - top) / scale)  # (1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Uncertainty:
+    """The variance alone: uncertainty sampling (BBKB 2020, Algorithm 3)."""
+
+    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:  # noqa: ARG002
+        return variance
+
+
+def _log_h(u: Vector) -> Vector:
+    """Return log(u Φ(u) + φ(u)) for u ≤ 0 (and small positive u) without cancellation.
+
+    With m(a) = Φ(−a)/φ(a) = √(π/2)·erfcx(a/√2), u = −a:  u Φ(u) + φ(u) = φ(a)·(1 − a·m(a)), and
+    for large a,  1 − a·m(a) = a⁻² − 3a⁻⁴ + 15a⁻⁶ − 105a⁻⁸ + 945a⁻¹⁰ …
+    """
+    out = np.empty_like(u)
+    near = u > -1.0
+    v = u[near]
+    out[near] = np.log(v * ndtr(v) + np.exp(-0.5 * v**2 - _LOG_ROOT_2PI))
+    middle = ~near & (u > -40.0)
+    a = -u[middle]
+    tail = np.log1p(-a * math.sqrt(math.pi / 2) * erfcx(a / math.sqrt(2)))
+    out[middle] = tail - 0.5 * a**2 - _LOG_ROOT_2PI
+    far = ~near & ~middle
+    with np.errstate(over="ignore"):  # −a²/2 may reach −inf, where the order no longer matters
+        a = -u[far]
+        b = 1.0 / a**2
+        series = np.log1p(-b * (3 - b * (15 - b * (105 - 945 * b))))
+        out[far] = series - 2 * np.log(a) - 0.5 * a**2 - _LOG_ROOT_2PI
+    return out

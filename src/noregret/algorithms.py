@@ -1,0 +1,215 @@
+"""The algorithms of the papers, each a sentence: a posterior, an acquisition, a batch rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, Unpack
+
+from noregret import baselines
+from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement
+from noregret.batching import BatchRule, FixedSize, GlobalRatio, LocalRatio, ProductBound, Repeat
+from noregret.confidence import (
+    ALPHA,
+    EPSILON,
+    BBKBExperimentsWidth,
+    BBKBWidth,
+    BKBExperimentsWidth,
+    BKBWidth,
+    EIWidth,
+    RKHSWidth,
+    Width,
+)
+from noregret.errors import require_choice
+from noregret.kernels import Kernel
+from noregret.optimizer import Goal, Optimizer
+from noregret.plans import Settings, plan, shows_settings
+from noregret.pools import Candidates
+
+
+@shows_settings
+def gp_ucb(
+    pool: Candidates, *, kernel: Kernel, noise_std: float, **settings: Unpack[Settings]
+) -> Optimizer:
+    """Evaluate the highest upper confidence bound, one at a time, on the exact posterior.
+
+    Source: Srinivas et al. 2010; width of Chowdhury & Gopalan 2017 (MINI 2022, Theorem 4.4).
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    width = RKHSWidth(p.delta)
+    return p.optimizer(p.exact(), UCB(), width, FixedSize(1), band=width)
+
+
+@shows_settings
+def gp_ei(
+    pool: Candidates, *, kernel: Kernel, noise_std: float, **settings: Unpack[Settings]
+) -> Optimizer:
+    """Evaluate the highest expected improvement, one at a time, on the exact posterior.
+
+    Source: Wang & de Freitas 2014; MINI 2022, Eq. 3 and Theorem 4.6.
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    width, band = EIWidth(p.delta), RKHSWidth(p.delta)
+    return p.optimizer(p.exact(), ExpectedImprovement(), width, FixedSize(1), band=band)
+
+
+@shows_settings
+def gp_bucb(
+    pool: Candidates,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    limit: float = 2.0,
+    rule: Literal["product", "global", "local"] = "product",
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """GP-UCB in batches that end before stale variances are off by more than `limit`.
+
+    The width is √limit times GP-UCB's, which covers the worst ratio of standard deviations.
+
+    Source: Desautels et al. 2014; `rule="global"` is BBKB 2020, Lemma 1, on the exact posterior.
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    batching = _ratio_rule(rule, limit)
+    band = RKHSWidth(p.delta)
+    return p.optimizer(p.exact(), UCB(), limit**0.5 * band, batching, band=band)
+
+
+@shows_settings
+def bkb(
+    pool: Candidates,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    oversample: float | None = None,
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """GP-UCB on a Nyström posterior whose dictionary is drawn anew at every step.
+
+    Source: Calandriello et al., COLT 2019, Algorithm 1.
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    theorem = BKBWidth(p.delta, p.kappa_squared)
+    width: Width = theorem if p.theory else BKBExperimentsWidth(p.delta)
+    prior = p.nystrom(oversample, per_log=6 * ALPHA / EPSILON**2)
+    return p.optimizer(prior, UCB(), width, FixedSize(1), band=theorem)
+
+
+@shows_settings
+def bbkb(
+    pool: Candidates,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    limit: float = 2.0,
+    rule: Literal["global", "local"] = "global",
+    oversample: float | None = None,
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """BKB in batches: dictionary and feedback are frozen until a running bound says stop.
+
+    `limit` is C̃ and `oversample` q̄ of the paper. `rule="local"` gives larger batches and costs
+    more.
+
+    Source: Calandriello et al., ICML 2020, Algorithm 1.
+    """
+    p = plan(pool, kernel, noise_std, settings, least_ridge_in_theory=1.0)
+    require_choice("rule", rule, ("global", "local"))
+    batching = _ratio_rule(rule, limit)
+    width = (BBKBWidth if p.theory else BBKBExperimentsWidth)(p.delta, limit)
+    prior = p.nystrom(oversample, per_log=72 * limit)
+    return p.optimizer(prior, UCB(), width, batching, band=BBKBWidth(p.delta))
+
+
+@shows_settings
+def mini(
+    pool: Candidates,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    acquisition: Acquisition,
+    limit: float = 2.0,
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """Any acquisition, staying on a candidate until switching pays.
+
+    Regret is guaranteed where the acquisition satisfies MINI 2022, Eq. 5; UCB and
+    ExpectedImprovement do. `limit` is C².
+
+    Source: Calandriello et al., ICML 2022, Algorithm 2.
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    width = RKHSWidth(p.delta)
+    return p.optimizer(p.exact(), acquisition, width, Repeat(limit), band=width)
+
+
+@shows_settings
+def mini_gp_ucb(
+    pool: Candidates,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    limit: float = 2.0,
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """GP-UCB that stays on a candidate until switching pays: few unique points, exact and fast.
+
+    Source: Calandriello et al., ICML 2022, Theorems 4.4 and 4.5. `limit` is C².
+    """
+    return mini(
+        pool, kernel=kernel, noise_std=noise_std, acquisition=UCB(), limit=limit, **settings
+    )
+
+
+@shows_settings
+def mini_gp_ei(
+    pool: Candidates,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    limit: float = 2.0,
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """Expected improvement that stays on a candidate until switching pays.
+
+    Source: Calandriello et al., ICML 2022, Theorem 4.6. `limit` is C².
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    width, band = EIWidth(p.delta), RKHSWidth(p.delta)
+    return p.optimizer(p.exact(), ExpectedImprovement(), width, Repeat(limit), band=band)
+
+
+def uniform(
+    pool: Candidates,
+    *,
+    batch_size: int = 1,
+    goal: Goal = "max",
+    offset: float = 0.0,
+    seed: int = 0,
+) -> Optimizer:
+    """Draw every evaluation uniformly: the policy that regret ratios are measured against."""
+    policy = baselines.Uniform(batch_size)
+    return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)
+
+
+def epsilon_greedy(
+    pool: Candidates,
+    *,
+    a: float = 1.0,
+    b: float = 0.5,
+    batch_size: int = 1,
+    goal: Goal = "max",
+    offset: float = 0.0,
+    seed: int = 0,
+) -> Optimizer:
+    """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far."""
+    policy = baselines.EpsilonGreedy(a, b, batch_size)
+    return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)
+
+
+def _ratio_rule(rule: str, limit: float) -> BatchRule:
+    rules: dict[str, Callable[[float], BatchRule]] = {
+        "product": ProductBound,
+        "global": GlobalRatio,
+        "local": LocalRatio,
+    }
+    return rules[require_choice("rule", rule, tuple(rules))](limit)

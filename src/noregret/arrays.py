@@ -1,0 +1,59 @@
+"""The arrays that walk through the house, and how they enter it."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from noregret.errors import ArgumentError
+
+Vector: TypeAlias = npt.NDArray[np.float64]  # one number an entry
+Matrix: TypeAlias = npt.NDArray[np.float64]  # one candidate a row
+Indices: TypeAlias = npt.NDArray[np.int64]  # rows of a pool, positions, counts
+Mask: TypeAlias = npt.NDArray[np.bool_]  # one truth a row
+
+CHUNK_BYTES = 1 << 24  # blocks of candidates are cut so that a temporary stays near 16 MiB
+
+
+def chunk_rows(columns: int) -> int:
+    """Return how many rows of a float64 block of `columns` columns make one chunk."""
+    return max(64, CHUNK_BYTES // (8 * max(1, columns)))
+
+
+def as_floats(name: str, values: object) -> npt.NDArray[np.float64]:
+    """Return a float64 copy of `values`, which must be finite numbers."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} must hold numbers only, got {_glance(values)}.") from None
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        where = tuple(int(i) for i in np.unravel_index(bad[0], array.shape))
+        place = where[0] if len(where) == 1 else where
+        raise ArgumentError(
+            f"{name} must be finite: {bad.size} of {array.size} entries are NaN or infinite, "
+            f"the first at {place}. Remove or impute them first."
+        )
+    return array
+
+
+def as_matrix(name: str, values: object, columns: int | None = None) -> Matrix:
+    """Return a finite float64 copy of `values` with one candidate a row."""
+    array = as_floats(name, values)
+    if array.ndim == 1 and columns is not None and array.shape[0] == columns:
+        array = array[None]
+    if array.ndim != 2:
+        raise ArgumentError(
+            f"{name} must have two dimensions, one candidate a row, got shape {array.shape}. "
+            "A single feature needs X[:, None], a single candidate X[None]."
+        )
+    if columns is not None and array.shape[1] != columns:
+        raise ArgumentError(f"{name} must have {columns} columns, got {array.shape[1]}.")
+    return np.ascontiguousarray(array)
+
+
+def _glance(values: object) -> str:
+    text = repr(values)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,107 @@
+"""Policies without a model, to be beaten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Never, final
+
+import numpy as np
+
+from noregret.arrays import Indices
+from noregret.errors import CertificateError, require_at_least, require_count, require_positive
+from noregret.policy import Estimates, Evidence, Gap, Policy, Proposal
+from noregret.posteriors import Posterior
+from noregret.starts import uniform_rows
+from noregret.streams import Purpose
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The state of a policy that remembers nothing."""
+
+
+def _begin(self: Policy[Nothing]) -> Nothing:  # noqa: ARG001
+    return Nothing()
+
+
+def _averages(self: Policy[Nothing], state: Nothing, evidence: Evidence) -> Estimates:  # noqa: ARG001
+    """Report averages; without a model there is no deviation and no bound."""
+    unknown = np.full(len(evidence.told), np.nan)
+    return Estimates(evidence.told.y, unknown, unknown, unknown)
+
+
+def _no_posterior(self: Policy[Nothing], state: Nothing, evidence: Evidence) -> Posterior:
+    _refuse(self, state, evidence)
+
+
+def _no_certificate(self: Policy[Nothing], state: Nothing, evidence: Evidence, row: int) -> Gap:  # noqa: ARG001
+    _refuse(self, state, evidence)
+
+
+def _refuse(self: Policy[Nothing], state: Nothing, evidence: Evidence) -> Never:  # noqa: ARG001
+    raise CertificateError(
+        f"{type(self).__name__} is a baseline: it has no posterior and no certificate. "
+        "Use one of the Gaussian-process algorithms, such as mini_gp_ucb or bbkb."
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Draw every evaluation uniformly from the candidates that are not excluded."""
+
+    size: int = 1
+    begin = _begin
+    estimates = _averages
+    posterior = _no_posterior
+    certify = _no_certificate
+
+    def __post_init__(self) -> None:
+        require_count("uniform(batch_size=...)", self.size)
+
+    def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
+        rng = evidence.rng(Purpose.POLICY)
+        rows = uniform_rows(evidence.excluded, min(self.size, room), rng)
+        return _singles(rows, f"fixed size {self.size} reached"), state
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EpsilonGreedy:
+    """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far.
+
+    Source: the papers' tuned baseline (MINI 2022, appendix B.1): a ∈ {0.1, 1, 10},
+    b ∈ {1/3, 1/2, 1, 2}.
+    """
+
+    a: float = 1.0
+    b: float = 0.5
+    size: int = 1
+    begin = _begin
+    estimates = _averages
+    posterior = _no_posterior
+    certify = _no_certificate
+
+    def __post_init__(self) -> None:
+        require_positive("epsilon_greedy(a=...)", self.a)
+        require_at_least("epsilon_greedy(b=...)", self.b, 0.0)
+        require_count("epsilon_greedy(batch_size=...)", self.size)
+
+    def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
+        rng = evidence.rng(Purpose.POLICY)
+        size = min(self.size, room)
+        rows = uniform_rows(evidence.excluded, size, rng)
+        t = evidence.evaluations + int(evidence.open_.w.sum()) + 1 + np.arange(size)
+        explore = rng.random(size) < self.a / t**self.b
+        allowed = ~evidence.excluded[evidence.told.rows]
+        if allowed.any():
+            y = np.where(allowed, evidence.told.y, -np.inf)
+            best = evidence.told.rows[y == y.max()].min()
+            rows = np.where(explore, rows, best)
+        return _singles(rows, f"fixed size {self.size} reached"), state
+
+
+def _singles(rows: Indices, reason: str) -> Proposal:
+    ones = np.ones(len(rows), dtype=np.int64)
+    return Proposal(rows, ones, np.zeros(len(rows)), reason)

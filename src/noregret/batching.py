@@ -1,0 +1,290 @@
+"""How often, and is the batch full?
+
+A batch b₁ … b_k is chosen with no new feedback. `stale` is the posterior at the last feedback,
+`now` the one after the choices so far. Each ratio rule holds a bound on σ²_stale(x)/σ²_now(x), so
+that the batch ends before it is built on a confidence it does not have. The choice that crosses
+the limit stays: it was made while the bound held.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Protocol, final
+
+import numpy as np
+
+from noregret.arrays import Mask, Matrix, Vector, chunk_rows
+from noregret.errors import require_above, require_at_least, require_count
+from noregret.pools import Candidates
+from noregret.posteriors import Posterior
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """A candidate about to be taken into the batch."""
+
+    row: int
+    x: Vector
+    stale: float  # its variance at the last feedback
+    now: float  # its variance after the choices before it
+    room: int  # how many evaluations may still be taken
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Fill:
+    """How full a batch is: evaluations taken, the rule's bound, and the local sums if any."""
+
+    ridge: float
+    size: int = 0
+    bound: float = 1.0
+    over: bool = False
+    local: LocalSums | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Opening:
+    """What a batch starts from."""
+
+    stale: Posterior
+    pool: Candidates
+    excluded: Mask
+
+
+class BatchRule(Protocol):
+    """Decides how often a choice is taken and when the batch is full."""
+
+    @property
+    def reason(self) -> str:
+        """Why a batch ended, where this rule ended it."""
+        ...
+
+    def open(self, opening: Opening) -> Fill: ...
+
+    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        """Count in evaluations under way elsewhere, chosen on older feedback."""
+        ...
+
+    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
+        """Return how many evaluations of the choice to take, and the batch with them."""
+        ...
+
+    def is_full(self, fill: Fill) -> bool: ...
+
+
+def _open(self: BatchRule, opening: Opening) -> Fill:  # noqa: ARG001
+    return Fill(ridge=opening.stale.ridge)
+
+
+def _owe_nothing(self: BatchRule, fill: Fill, choice: Choice, count: int) -> Fill:  # noqa: ARG001
+    return fill
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FixedSize:
+    """Take `size` choices, each on variances shrunk by those before; 1 is sequential."""
+
+    size: int = 1
+    open = _open
+    owe = _owe_nothing
+
+    def __post_init__(self) -> None:
+        require_count("FixedSize(size=...)", self.size)
+
+    @property
+    def reason(self) -> str:
+        return f"fixed size {self.size} reached"
+
+    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:  # noqa: ARG002
+        return 1, replace(fill, size=fill.size + 1)
+
+    def is_full(self, fill: Fill) -> bool:
+        return fill.size >= self.size
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProductBound:
+    """Close the batch once Π(1 + σ²_now(bᵢ)/ridge) exceeds `limit`: GP-BUCB's rule.
+
+    For every x,  σ²_stale(x)/σ²_now(x) ≤ Πᵢ (1 + σ²_{i−1}(bᵢ)/ridge) = det(I + C/ridge)     (1)
+
+    Source: Desautels et al. 2014, Proposition 1, as quoted in BBKB 2020, Proposition 1.
+    Differs: printed as a bound on the ratio of standard deviations; it bounds that of variances.
+    """
+
+    limit: float = 2.0
+    reason = "limit reached (product bound)"
+    open = _open
+
+    def __post_init__(self) -> None:
+        require_at_least("ProductBound(limit=...)", self.limit, 1.0)
+
+    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        return replace(fill, bound=fill.bound * (1 + count * choice.now / fill.ridge))
+
+    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
+        bound = fill.bound * (1 + choice.now / fill.ridge)  # (1)
+        return 1, replace(fill, size=fill.size + 1, bound=bound)
+
+    def is_full(self, fill: Fill) -> bool:
+        return fill.bound > self.limit
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GlobalRatio:
+    """Close the batch once stale variances may be off by more than a factor `limit`.
+
+    For every x,  σ²_stale(x)/σ²_now(x)  ≤  1 + Σᵢ σ²_stale(bᵢ)/ridge                       (2)
+
+    so a running sum over the chosen points bounds the error on the whole pool: O(1) a choice.
+
+    Source: BBKB 2020, Lemma 1; `limit` is C̃ of Algorithm 1.
+    Differs: the lemma's sum is over the chosen x_s, from s = fb(t) + 1 on.
+    """
+
+    limit: float = 2.0
+    reason = "limit reached (global ratio)"
+    open = _open
+
+    def __post_init__(self) -> None:
+        require_at_least("GlobalRatio(limit=...)", self.limit, 1.0)
+
+    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        return replace(fill, bound=fill.bound + count * choice.stale / fill.ridge)
+
+    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
+        bound = fill.bound + choice.stale / fill.ridge  # (2)
+        return 1, replace(fill, size=fill.size + 1, bound=bound)
+
+    def is_full(self, fill: Fill) -> bool:
+        return fill.bound > self.limit
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LocalRatio:
+    """Close the batch once some candidate's own variance may be off by more than `limit`.
+
+    While the global bound (2) holds nothing else is looked at; after that, for every x,
+
+        σ²_stale(x)/σ²_now(x) ≤ 1 + max(Σⱼ c̃ⱼ², Σⱼ k̃ⱼ²)/(ridge·σ²_stale(x))                 (3)
+
+    with c̃ⱼ the model covariance and k̃ⱼ the covariance between x and bⱼ under `stale`. Batches are
+    larger than by (2), at the cost of looking at the pool.
+
+    Source: BBKB 2020, Lemma 3 and appendix B.3.
+    Differs: the printed lemma has Σ k̃² alone and claims that it dominates Σ c̃²; for a Nyström
+    posterior the residual k − zᵀz can be negative, and then it does not. c̃ bounds the ratio of
+    the Nyström variances, k̃ that of the exact ones. Both are tested at the switch from (2) too.
+    """
+
+    limit: float = 2.0
+    reason = "limit reached (local ratio)"
+
+    def __post_init__(self) -> None:
+        require_at_least("LocalRatio(limit=...)", self.limit, 1.0)
+
+    def open(self, opening: Opening) -> Fill:
+        return Fill(ridge=opening.stale.ridge, local=LocalSums(opening))
+
+    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        assert fill.local is not None
+        fill.local.note(choice, count)
+        bound = fill.bound + count * choice.stale / fill.ridge
+        over = bound > self.limit and fill.local.exceed(self.limit, bound)
+        return replace(fill, bound=bound, over=over)
+
+    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
+        return 1, replace(self.owe(fill, choice, 1), size=fill.size + 1)
+
+    def is_full(self, fill: Fill) -> bool:
+        return fill.over
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Stay on one candidate as long as switching could not pay: one choice, many evaluations.
+
+    B = ⌊(limit − 1)·ridge/σ²(x)⌋ evaluations of x, at least 1, keep every variance within a factor
+    `limit` of its stale value, by (2). As many as are asked for where σ²(x) = 0.
+
+    Source: MINI 2022, Algorithm 2; `limit` is C².
+    Differs: σ² there is divided by λ; here it is the variance of f, so ridge multiplies.
+    """
+
+    limit: float = 2.0
+    reason = "repeat rule"
+    open = _open
+    owe = _owe_nothing
+
+    def __post_init__(self) -> None:
+        require_above("Repeat(limit=...)", self.limit, 1.0)
+
+    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
+        with np.errstate(divide="ignore", over="ignore"):
+            stays = float(np.float64((self.limit - 1) * fill.ridge) / choice.now)
+        count = max(1, math.floor(min(stays, choice.room)))
+        return count, replace(fill, size=fill.size + count, over=True)
+
+    def is_full(self, fill: Fill) -> bool:
+        return fill.over
+
+
+@final
+@dataclass(slots=True, eq=False)
+class LocalSums:
+    """Pool-sized cache of bound (3) for one batch, refreshed only where it could be exceeded.
+
+    A choice raises (3) by at most its share in (2), everywhere alike (Cauchy-Schwarz). So a row
+    whose bound was v when the global one was g has a bound of at most v + (g_now − g) today:
+    `slack` holds v − g, and only rows with slack + g_now > limit are looked at again.
+    """
+
+    opening: Opening
+    rows: list[int] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    xs: list[Vector] = field(default_factory=list)
+    place: dict[int, int] = field(default_factory=dict)
+    slack: Vector | None = None  # (N,)
+
+    def note(self, choice: Choice, count: int) -> None:
+        """Take a choice into the sums."""
+        at = self.place.setdefault(choice.row, len(self.rows))
+        if at == len(self.rows):
+            self.rows.append(choice.row)
+            self.counts.append(0)
+            self.xs.append(choice.x)
+        self.counts[at] += count
+
+    def exceed(self, limit: float, g: float) -> bool:
+        """Tell whether (3) passes `limit` at some candidate, `g` being the global bound."""
+        if self.slack is None:
+            self.slack = np.where(self.opening.excluded, -np.inf, 0.0)
+        doubtful = np.flatnonzero(self.slack + g > limit)
+        B, w = np.array(self.xs), np.array(self.counts, dtype=np.float64)
+        step = chunk_rows(4 * self.opening.stale.width + 4 * len(B))
+        for start in range(0, len(doubtful), step):
+            rows = doubtful[start : start + step]
+            X = self.opening.pool.rows(rows)
+            bound = np.minimum(local_ratios(self.opening.stale, X, B, w), g)
+            self.slack[rows] = bound - g
+            if bound.max() > limit:
+                return True
+        return False
+
+
+def local_ratios(stale: Posterior, X: Matrix, B: Matrix, w: Vector) -> Vector:
+    """Return bound (3) at each row of X, for a batch of points B taken w times."""
+    var = stale.variance(X)
+    c = stale.model_covariance(X, B) ** 2 @ w
+    k = stale.covariance(X, B) ** 2 @ w
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.maximum(c, k) / (stale.ridge * var)
+    return 1.0 + np.where(var > 0, share, 0.0)  # a known value cannot be off

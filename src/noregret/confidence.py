@@ -1,0 +1,381 @@
+"""How wide to believe: beta schedules, named by their theorem.
+
+`beta` multiplies the standard deviation of f. Notation of every formula here: F the norm bound, ξ
+the noise_std, λ the ridge, δ the failure probability, N candidates, t evaluations told,
+L = log det(I + W^½ K W^½/λ).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias, final
+
+from noregret.errors import require_at_least, require_positive, require_probability
+from noregret.posteriors import NystromPosterior, Posterior
+
+EPSILON = 0.5  # accuracy of a dictionary that the theory preset aims at
+ALPHA = (1 + EPSILON) / (1 - EPSILON)  # 3: how far a variance may then be off (BKB 2019, Thm 1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Information:
+    """Running sums over evaluations, each with its variance when its batch was opened.
+
+    `plain` = Σ log(1 + σ̃²_stale(x_s)/λ),  `tripled` = Σ log(1 + 3σ̃²_stale(x_s)/λ): bounds on L
+    that need no n × n matrix (BBKB 2020, proof of Theorem 2).
+    """
+
+    plain: float = 0.0
+    tripled: float = 0.0
+
+    def plus(self, leverage: float, *, times: int) -> Information:
+        """Add `times` evaluations of σ̃²_stale/λ = leverage each."""
+        return Information(
+            self.plain + times * math.log1p(leverage),
+            self.tripled + times * math.log1p(3 * leverage),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """Where a run stands when a width is asked for."""
+
+    posterior: Posterior
+    candidates: int  # N
+    evaluations: int  # t
+    norm_bound: float  # F
+    information: Information
+
+    @property
+    def noise_ratio(self) -> float:
+        """ξ/√λ."""
+        return self.posterior.noise_std / math.sqrt(self.posterior.ridge)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A condition of a theorem; `holds` is None where only the user can know."""
+
+    statement: str
+    holds: bool | None = None
+
+
+Assumptions: TypeAlias = tuple[Assumption, ...]
+
+
+def _bounded(standing: Standing) -> Assumptions:
+    """The frequentist setting: a fixed f of bounded norm, noise with light tails."""
+    return (
+        Assumption(f"f − offset has RKHS norm at most {standing.norm_bound:g}"),
+        Assumption(f"noise is sub-Gaussian with {standing.posterior.noise_std:g}"),
+    )
+
+
+class Width(Protocol):
+    """A schedule of beta, with the theorem behind it."""
+
+    @property
+    def delta(self) -> float: ...
+    @property
+    def theorem(self) -> str: ...
+    def beta(self, standing: Standing) -> float: ...
+    def assumptions(self, standing: Standing) -> Assumptions: ...
+
+
+def _scaled(self: Width, factor: float) -> ScaledWidth:
+    return ScaledWidth(width=self, factor=factor)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RKHSWidth:
+    """For a fixed f of bounded norm and the exact posterior: F + (ξ/√λ)·√(L + 2 log(1/δ)).
+
+    Source: MINI 2022, Theorem 4.4; Chowdhury & Gopalan 2017.
+    """
+
+    delta: float = 0.1
+    theorem = "MINI (2022) Theorem 4.4, after Chowdhury & Gopalan (2017)"
+    __mul__ = _scaled
+    __rmul__ = _scaled
+
+    def __post_init__(self) -> None:
+        require_probability("RKHSWidth(delta=...)", self.delta)
+
+    def beta(self, standing: Standing) -> float:
+        inside = standing.posterior.log_det + 2 * math.log(1 / self.delta)
+        return standing.norm_bound + standing.noise_ratio * math.sqrt(max(inside, 0.0))
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        return _bounded(standing)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BayesianWidth:
+    """For f drawn from the prior over a finite pool: √(2 log(N (t+1)² π²/(6δ))).
+
+    Source: MINI 2022, Theorem 4.5; Srinivas et al. 2010, Theorem 1.
+    """
+
+    delta: float = 0.1
+    theorem = "MINI (2022) Theorem 4.5, after Srinivas et al. (2010)"
+    __mul__ = _scaled
+    __rmul__ = _scaled
+
+    def __post_init__(self) -> None:
+        require_probability("BayesianWidth(delta=...)", self.delta)
+
+    def beta(self, standing: Standing) -> float:
+        N, t = standing.candidates, standing.evaluations
+        return math.sqrt(2 * math.log(N * (t + 1) ** 2 * math.pi**2 / (6 * self.delta)))
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        p = standing.posterior
+        return (
+            Assumption("f is drawn from the Gaussian process given by kernel and offset"),
+            Assumption("noise is Gaussian with standard deviation noise_std"),
+            Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EIWidth:
+    """For expected improvement: β² = L + √(L·log((t+1)/δ)) + log((t+1)/δ).
+
+    Source: MINI 2022, Theorem 4.6; Wang & de Freitas 2014.
+    """
+
+    delta: float = 0.1
+    theorem = "MINI (2022) Theorem 4.6, after Wang & de Freitas (2014)"
+    __mul__ = _scaled
+    __rmul__ = _scaled
+
+    def __post_init__(self) -> None:
+        require_probability("EIWidth(delta=...)", self.delta)
+
+    def beta(self, standing: Standing) -> float:
+        L = max(standing.posterior.log_det, 0.0)
+        log = math.log((standing.evaluations + 1) / self.delta)
+        return math.sqrt(L + math.sqrt(L * log) + log)
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        p = standing.posterior
+        return (
+            *_bounded(standing),
+            Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BKBWidth:
+    """BKB's theorem, mended:
+
+    (ξ/√λ)·√(2[α(1 + log(1 + κ²t/λ))·Σ σ̃²_t(x_s)/λ + log(1/δ)]) + (1 + 1/√(1−ε))·F,  ε = 1/2.
+
+    Source: BKB 2019, Theorem 2 and its proof (App. D).
+    Differs: the statement's log(κ²t) is 0 at t = 1 and negative for small κ; this is the proof's
+    1 + log(1 + κ²t/λ) before that step.
+    """
+
+    delta: float = 0.1
+    kappa_squared: float = 1.0  # κ², the largest prior variance in the pool
+    theorem = "BKB (2019) Theorem 2, with log(κ²t) mended to 1 + log(1 + κ²t/λ)"
+    __mul__ = _scaled
+    __rmul__ = _scaled
+
+    def __post_init__(self) -> None:
+        require_probability("BKBWidth(delta=...)", self.delta)
+        require_at_least("BKBWidth(kappa_squared=...)", self.kappa_squared, 0.0)
+
+    def beta(self, standing: Standing) -> float:
+        p = standing.posterior
+        growth = 1 + math.log1p(self.kappa_squared * standing.evaluations / p.ridge)
+        inside = ALPHA * growth * p.effective_dimension() + math.log(1 / self.delta)
+        bias = (1 + 1 / math.sqrt(1 - EPSILON)) * standing.norm_bound
+        return standing.noise_ratio * math.sqrt(2 * inside) + bias
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        needed = 6 * ALPHA / EPSILON**2 * math.log(4 * max(standing.evaluations, 1) / self.delta)
+        return (*_bounded(standing), _accurate_dictionary(standing, needed))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BBKBWidth:
+    """BBKB's theorem: C̃·[2(ξ/√λ)·√(Σ log(1 + 3σ̃²_stale(x_s)/λ) + log(1/δ)) + (1 + √2)·F].
+
+    `limit` is C̃. At the start of a batch, before anything is hallucinated, the band holds with
+    limit = 1 (Proposition 5); that is what a certificate uses. √C̃ in place of C̃ already suffices
+    inside a batch, C̃ being a ratio of variances; this is the theorem as printed.
+
+    Source: BBKB 2020, Theorem 2.
+    """
+
+    delta: float = 0.1
+    limit: float = 1.0
+    theorem = "BBKB (2020) Theorem 2"
+    __mul__ = _scaled
+    __rmul__ = _scaled
+
+    def __post_init__(self) -> None:
+        require_probability("BBKBWidth(delta=...)", self.delta)
+        require_at_least("BBKBWidth(limit=...)", self.limit, 1.0)
+
+    def beta(self, standing: Standing) -> float:
+        inside = standing.information.tripled + math.log(1 / self.delta)
+        noise = 2 * standing.noise_ratio * math.sqrt(inside)
+        return self.limit * (noise + (1 + math.sqrt(2)) * standing.norm_bound)
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        needed = 72 * self.limit * math.log(4 * max(standing.evaluations, 1) / self.delta)
+        return (
+            *_bounded(standing),
+            Assumption("ridge is at least 1", standing.posterior.ridge >= 1),
+            _accurate_dictionary(standing, needed),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BKBExperimentsWidth:
+    """As the papers' figures were run: F + (ξ/√λ)·√(log t·Σ σ̃²_t(x_s)/λ + log(1/δ))."""
+
+    delta: float = 0.1
+    theorem = "none: BKB's width without its constants, as in the papers' experiments"
+    __mul__ = _scaled
+    __rmul__ = _scaled
+
+    def __post_init__(self) -> None:
+        require_probability("BKBExperimentsWidth(delta=...)", self.delta)
+
+    def beta(self, standing: Standing) -> float:
+        log = math.log(max(standing.evaluations, 1))
+        inside = log * standing.posterior.effective_dimension() + math.log(1 / self.delta)
+        return standing.norm_bound + standing.noise_ratio * math.sqrt(inside)
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        return (*_bounded(standing), Assumption("the theorem's constants are not needed"))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BBKBExperimentsWidth:
+    """As the papers' figures were run: F + (ξ/√λ)·√(C̃·Σ log(1 + σ̃²_stale(x_s)/λ) + log(1/δ))."""
+
+    delta: float = 0.1
+    limit: float = 1.0  # C̃
+    theorem = "none: BBKB's width without its constants, as in the papers' experiments"
+    __mul__ = _scaled
+    __rmul__ = _scaled
+
+    def __post_init__(self) -> None:
+        require_probability("BBKBExperimentsWidth(delta=...)", self.delta)
+        require_at_least("BBKBExperimentsWidth(limit=...)", self.limit, 1.0)
+
+    def beta(self, standing: Standing) -> float:
+        inside = self.limit * standing.information.plain + math.log(1 / self.delta)
+        return standing.norm_bound + standing.noise_ratio * math.sqrt(inside)
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        return (*_bounded(standing), Assumption("the theorem's constants are not needed"))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ScaledWidth:
+    """Any width times a plain multiplier. Written `0.5 * width`."""
+
+    width: Width
+    factor: float
+    __mul__ = _scaled
+    __rmul__ = _scaled
+
+    def __post_init__(self) -> None:
+        require_positive("ScaledWidth(factor=...)", self.factor)
+
+    @property
+    def delta(self) -> float:
+        return self.width.delta
+
+    @property
+    def theorem(self) -> str:
+        return f"{self.factor:g} × ({self.width.theorem})"
+
+    def beta(self, standing: Standing) -> float:
+        return self.factor * self.width.beta(standing)
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        narrower = Assumption("a multiplier below 1 is not needed", self.factor >= 1)
+        return (*self.width.assumptions(standing), narrower)
+
+
+class NormBound(Protocol):
+    """How F, the bound on the RKHS norm of f, is had."""
+
+    @property
+    def start(self) -> float: ...
+    def update(self, standing: Standing, band: Width) -> float:
+        """Return F for the next batch, given the standing with the last F."""
+        ...
+
+    def assumptions(self, standing: Standing) -> Assumptions: ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class KnownNorm:
+    """F is given and stays."""
+
+    start: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive("norm_bound", self.start)
+
+    def update(self, standing: Standing, band: Width) -> float:  # noqa: ARG002
+        return standing.norm_bound
+
+    def assumptions(self, standing: Standing) -> Assumptions:  # noqa: ARG002
+        return ()  # the widths that use the bound say so
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GuessAndDouble:
+    """F is guessed, and doubled as long as what was seen contradicts the guess.
+
+    If ‖f‖ ≤ F then, with probability 1 − δ, λ‖μ − f‖² ≤ λβ²(F), hence ‖μ‖ ≤ F + β(F): a mean with
+    a larger norm refutes F. So F never exceeds twice the truth (or its start); nothing says that
+    it reaches the truth, and a certificate that rests on a guess says so.
+
+    Source: "standard guess-and-double techniques", BKB 2019, §4.
+    """
+
+    start: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive("GuessAndDouble(start=...)", self.start)
+
+    def update(self, standing: Standing, band: Width) -> float:
+        while standing.posterior.norm > standing.norm_bound + band.beta(standing):
+            standing = replace(standing, norm_bound=2 * standing.norm_bound)
+        return standing.norm_bound
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        guess = f"the norm bound {standing.norm_bound:g}, guessed and doubled, is large enough"
+        return (Assumption(guess),)
+
+
+def _accurate_dictionary(standing: Standing, needed: float) -> Assumption:
+    """The dictionary was drawn with enough oversampling for ε = 1/2, w.h.p."""
+    posterior = standing.posterior
+    if not isinstance(posterior, NystromPosterior):
+        return Assumption("the posterior is exact", True)
+    q = posterior.oversample.at(standing.evaluations)
+    return Assumption(f"oversample is at least {needed:.0f} (it is {q:.3g})", q >= needed)

@@ -1,0 +1,102 @@
+"""What is wrong, with numbers; the rule; the way out."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+
+class NoRegretError(Exception):
+    """Anything this library refuses, with the rule and the way out in its message."""
+
+
+class ArgumentError(NoRegretError, ValueError):
+    """An argument breaks its rule."""
+
+
+class PoolError(NoRegretError, ValueError):
+    """The candidates, or a reference to one of them, cannot be used."""
+
+
+class KernelError(NoRegretError, ValueError):
+    """A kernel does not behave as a positive definite function."""
+
+
+class AskError(NoRegretError, ValueError):
+    """There is nothing that could be asked for."""
+
+
+class TellError(NoRegretError, ValueError):
+    """What was told does not fit what was asked, or is not a number."""
+
+
+class NothingToldError(NoRegretError, ValueError):
+    """The question needs at least one evaluation."""
+
+
+class CertificateError(NoRegretError, ValueError):
+    """The algorithm has no theorem to certify with."""
+
+
+class SnapshotError(NoRegretError, ValueError):
+    """A saved run cannot be written, or read back with what was given."""
+
+
+class NumericalWarning(UserWarning):
+    """Rounding had to be repaired; results stay usable but have lost digits."""
+
+
+def require_number(name: str, value: object) -> float:
+    """Return `value` as a finite float."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        raise ArgumentError(f"{name} must be a finite number, got {value!r}.")
+    return float(value)
+
+
+def require_positive(name: str, value: object) -> float:
+    """Return `value` as a finite float above zero."""
+    number = require_number(name, value)
+    if number <= 0:
+        raise ArgumentError(f"{name} must be above 0, got {value!r}.")
+    return number
+
+
+def require_at_least(name: str, value: object, least: float) -> float:
+    """Return `value` as a finite float of at least `least`."""
+    number = require_number(name, value)
+    if number < least:
+        raise ArgumentError(f"{name} must be at least {least}, got {value!r}.")
+    return number
+
+
+def require_above(name: str, value: object, bound: float) -> float:
+    """Return `value` as a finite float above `bound`."""
+    number = require_number(name, value)
+    if number <= bound:
+        raise ArgumentError(f"{name} must be above {bound}, got {value!r}.")
+    return number
+
+
+def require_probability(name: str, value: object) -> float:
+    """Return `value` as a float strictly between 0 and 1."""
+    number = require_number(name, value)
+    if not 0 < number < 1:
+        raise ArgumentError(f"{name} must lie strictly between 0 and 1, got {value!r}.")
+    return number
+
+
+def require_count(name: str, value: object, least: int = 1) -> int:
+    """Return `value` as a whole number of at least `least`."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise ArgumentError(f"{name} must be a whole number, got {value!r}.")
+    if value < least:
+        raise ArgumentError(f"{name} must be at least {least}, got {value!r}.")
+    return int(value)
+
+
+def require_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
+    """Return `value` if it is one of `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ArgumentError(f"{name} must be one of {listed}, got {value!r}.")
+    return value

@@ -1,0 +1,94 @@
+"""What was evaluated: counts and sums, one row a unique candidate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from noregret.arrays import Indices, Vector
+
+
+def _no_rows() -> Indices:
+    return np.empty(0, dtype=np.int64)
+
+
+def _no_numbers() -> Vector:
+    return np.empty(0)
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Ledger:
+    """Count, sum and sum of squares of the values told, per evaluated candidate.
+
+    Candidates stand in the order of their first value. Values come centred on the optimizer's
+    offset, so that the squares of values far from zero do not cancel. A value costs O(1), a look at
+    all n candidates O(n), and nothing depends on how many values there were. Values are added one
+    by one in the order told, so that telling them in two parts gives the same bits as in one.
+    """
+
+    candidates: int
+    rows: Indices = field(default_factory=_no_rows)  # (n,)
+    counts: Indices = field(default_factory=_no_rows)  # (n,)
+    sums: Vector = field(default_factory=_no_numbers)  # (n,)
+    squares: Vector = field(default_factory=_no_numbers)  # (n,)
+    _place: Indices = field(init=False)  # (N,) 1 + position in `rows`, 0 where never evaluated
+
+    def __post_init__(self) -> None:
+        self._place = np.zeros(self.candidates, dtype=np.int64)
+        self._place[self.rows] = 1 + np.arange(len(self.rows))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def evaluations(self) -> int:
+        """How many values were told."""
+        return int(self.counts.sum())
+
+    @property
+    def averages(self) -> Vector:
+        """Average value of each candidate."""
+        return self.sums / self.counts
+
+    def variances(self) -> Vector:
+        """Sample variance of each candidate's values; NaN where there are fewer than two."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            spread = np.maximum(self.squares - self.sums**2 / self.counts, 0.0)
+            return np.where(self.counts > 1, spread / (self.counts - 1), np.nan)
+
+    def count_of(self, rows: Indices) -> Indices:
+        """Return how often each of the given rows was evaluated."""
+        place = self._place[rows]
+        padded = np.append(self.counts, 0)
+        return padded[place - 1]
+
+    def add(self, rows: Indices, values: Vector) -> None:
+        """Add one value a row, rows in any order and with repeats."""
+        self._add(rows, np.ones(len(rows), dtype=np.int64), values, values**2)
+
+    def add_means(self, rows: Indices, means: Vector, counts: Indices) -> None:
+        """Add averages of several values; their spread is unknown and taken as zero."""
+        self._add(rows, counts, counts * means, counts * means**2)
+
+    def _add(self, rows: Indices, counts: Indices, sums: Vector, squares: Vector) -> None:
+        self._enter(rows)
+        place = self._place[rows] - 1
+        np.add.at(self.counts, place, counts)
+        np.add.at(self.sums, place, sums)
+        np.add.at(self.squares, place, squares)
+
+    def _enter(self, rows: Indices) -> None:
+        """Give each row not seen before a place, in the order told."""
+        unseen = rows[self._place[rows] == 0]
+        if not unseen.size:
+            return
+        unique, first = np.unique(unseen, return_index=True)
+        new = unique[np.argsort(first)]
+        self._place[new] = 1 + len(self.rows) + np.arange(len(new))
+        self.rows = np.concatenate([self.rows, new])
+        self.counts = np.concatenate([self.counts, np.zeros(len(new), dtype=np.int64)])
+        self.sums = np.concatenate([self.sums, np.zeros(len(new))])
+        self.squares = np.concatenate([self.squares, np.zeros(len(new))])

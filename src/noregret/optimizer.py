@@ -1,0 +1,368 @@
+"""ask, tell, best: the only thing that changes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+
+from noregret import snapshot
+from noregret.answers import Best, Certificate, PosteriorView, Units
+from noregret.arrays import Indices, Mask, Vector, as_floats
+from noregret.batches import FAILED, Batch, Failed
+from noregret.errors import (
+    ArgumentError,
+    NothingToldError,
+    TellError,
+    require_choice,
+    require_count,
+    require_number,
+)
+from noregret.kernels import Kernel
+from noregret.ledger import Ledger
+from noregret.policy import Evidence, Policy
+from noregret.pools import Candidates
+from noregret.posteriors import Points
+from noregret.snapshot import Parts
+from noregret.tickets import OPEN, Ticket, Tickets, digest_of
+
+MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
+MOST_VALUE = 1e150  # distance of a value from the offset; squares must stay finite
+Goal: TypeAlias = Literal["max", "min"]
+
+
+@final
+class Optimizer:
+    """Hand out batches, take in values, say what is best.
+
+    Only `ask`, `tell`, `fail` and `exclude` change it; each either happens wholly or, on an error,
+    not at all. Everything else only looks, and looking never changes a choice.
+
+    Built by the functions in `noregret.algorithms`; compose your own from a pool and a policy.
+    """
+
+    def __init__(
+        self,
+        pool: Candidates,
+        policy: Policy[Any],
+        *,
+        seed: int = 0,
+        goal: Goal = "max",
+        offset: float = 0.0,
+    ) -> None:
+        self._pool = pool
+        self._policy = policy
+        self._seed = require_count("seed", seed, least=0)
+        sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
+        self._units = Units(sign, require_number("offset", offset))
+        self._state: Any = policy.begin()
+        self._ledger = Ledger(len(pool))
+        self._tickets = Tickets()
+        self._excluded: Mask = np.zeros(len(pool), dtype=np.bool_)
+
+    def __repr__(self) -> str:
+        return (
+            f"Optimizer({type(self._policy).__name__}, {len(self._pool)} candidates, "
+            f"{self.evaluations} evaluations of {self.unique} of them)"
+        )
+
+    # -- the four that change it ------------------------------------------------------------------
+
+    def ask(self, *, at_most: int | None = None, worker: str = "") -> Batch:
+        """Return what to evaluate next, at most `at_most` evaluations (100 000 if not given).
+
+        A worker whose batch is still open is given the open part of it again, so that a crash
+        loses nothing. Another worker gets new work, chosen as if all open evaluations had happened
+        (variances shrink, the mean stays).
+        """
+        room = MOST_EVALUATIONS if at_most is None else require_count("ask(at_most=...)", at_most)
+        if not isinstance(worker, str):
+            raise ArgumentError(f"ask(worker=...) must be a string, got {worker!r}.")
+        ticket = self._tickets.held_by(worker)
+        if ticket is None:
+            proposal, state = self._policy.propose(self._state, self._evidence(), room)
+            ticket = self._tickets.open(
+                worker, proposal.rows, proposal.repeats, proposal.variances, proposal.reason
+            )
+            self._state = state
+        start, stop = ticket.first_open_stretch()
+        return self._batch(ticket)[start : min(stop, start + room)]
+
+    def tell(
+        self, what: object, values: object = None, *, means: object = None, counts: object = None
+    ) -> None:
+        """Take in values: of a batch (or slice of one) in order, or of ids, asked for or not.
+
+        `FAILED` in place of a value says that the evaluation failed; it may be asked for again.
+        Telling a batch again with the same values changes nothing; with other values it is an
+        error. Values by id close open evaluations of that candidate, oldest first. Averages are
+        told by `means` and `counts`.
+        """
+        if isinstance(what, Batch):
+            if means is not None or counts is not None or values is None:
+                raise TellError(
+                    "a batch is told by values, one an evaluation in order; "
+                    "means and counts go with ids: tell(ids, means=..., counts=...)."
+                )
+            self._tell_batch(what, values)
+        elif values is not None and means is None and counts is None:
+            self._tell_values(self._pool.find(what), values)
+        elif values is None and means is not None and counts is not None:
+            self._tell_means(self._pool.find(what), means, counts)
+        else:
+            raise TellError("tell(ids, values) or tell(ids, means=..., counts=...), not a mixture.")
+
+    def fail(self, batch: Batch) -> None:
+        """Say that a batch (or slice of one) failed: it is no longer open and has no values."""
+        ticket, positions = self._positions(batch)
+        still_open = positions[ticket.fate[positions] == OPEN]
+        self._tickets.settle(ticket, still_open, np.ones(len(still_open), dtype=np.bool_))
+
+    def exclude(self, ids: object) -> None:
+        """Never ask for these candidates again, nor name one of them as best."""
+        self._excluded[self._pool.find(ids)] = True
+
+    # -- looking ----------------------------------------------------------------------------------
+
+    @property
+    def pool(self) -> Candidates:
+        """The candidates."""
+        return self._pool
+
+    @property
+    def spent(self) -> int:
+        """Evaluations used up: values told and evaluations that failed."""
+        return self.evaluations + self._tickets.failures
+
+    @property
+    def evaluations(self) -> int:
+        """Values told."""
+        return self._ledger.evaluations
+
+    @property
+    def unique(self) -> int:
+        """Different candidates evaluated."""
+        return len(self._ledger)
+
+    @property
+    def batches(self) -> int:
+        """Batches opened."""
+        return self._tickets.opened
+
+    @property
+    def posterior(self) -> PosteriorView:
+        """What is believed of f now, in your sign and units."""
+        posterior = self._policy.posterior(self._state, self._evidence())
+        return PosteriorView(posterior, self._units, self._pool.dim)
+
+    def best(self) -> Best:
+        """Return the evaluated candidate of highest posterior mean (of lowest, minimising)."""
+        evidence = self._evidence()
+        estimates = self._policy.estimates(self._state, evidence)
+        at = self._best_place(evidence, estimates.mean)
+        row = evidence.told.rows[at : at + 1]
+        bounds = self._units.outwards(np.array([estimates.lower[at], estimates.upper[at]]))
+        return Best(
+            id=self._pool.keys(row)[0].item(),
+            x=self._pool.rows(row)[0],
+            mean=float(self._units.outwards(estimates.mean[at])),
+            std=float(estimates.std[at]),
+            lower=float(bounds.min()),
+            upper=float(bounds.max()),
+            evaluations=int(evidence.told.w[at]),
+        )
+
+    def certificate(self) -> Certificate:
+        """Return how far `best()` can be from the true best, and what that rests on."""
+        evidence = self._evidence()
+        estimates = self._policy.estimates(self._state, evidence)
+        at = self._best_place(evidence, estimates.mean)
+        gap = self._policy.certify(self._state, evidence, int(evidence.told.rows[at]))
+        return Certificate(
+            gap=gap.gap,
+            id=self._pool.keys(np.array([gap.row]))[0].item(),
+            guaranteed=float(self._units.outwards(gap.lowest)),
+            reachable=float(self._units.outwards(gap.highest)),
+            beta=gap.beta,
+            delta=gap.delta,
+            theorem=gap.theorem,
+            assumptions=gap.assumptions,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole run to one file, all or nothing; `noregret.load` goes on from it.
+
+        The pool's rows are not kept, only their fingerprint; nothing is pickled.
+        """
+        parts = Parts(
+            policy=self._policy,
+            state=self._state,
+            units=self._units,
+            seed=self._seed,
+            ledger=self._ledger,
+            tickets=self._tickets,
+            excluded=self._excluded,
+        )
+        snapshot.write(Path(path), parts, self._pool)
+
+    # -- inside -----------------------------------------------------------------------------------
+
+    def _tell_batch(self, batch: Batch, values: object) -> None:
+        numbers, failed = _parsed(values, len(batch), f"batch {batch.ticket}")
+        receipt = (batch.start, batch.start + len(batch), digest_of(numbers, failed))
+        if self._tickets.is_repetition(batch.ticket, *receipt):
+            return
+        ticket, positions = self._positions(batch)
+        inside = self._inwards(numbers)
+        rows = ticket.rows[ticket.runs_of(positions)]
+        self._ledger.add(rows[~failed], inside[~failed])
+        self._tickets.settle(ticket, positions, failed)
+        ticket.receipts.append(receipt)
+
+    def _tell_values(self, rows: Indices, values: object) -> None:
+        numbers, failed = _parsed(values, len(rows), "tell(ids, values)")
+        inside = self._inwards(numbers)
+        self._ledger.add(rows[~failed], inside[~failed])
+        for row, count in _counted(rows[~failed]):
+            self._tickets.settle_by_row(row, count, failed=False)
+        for row, count in _counted(rows[failed]):
+            self._tickets.settle_by_row(row, count, failed=True)
+
+    def _tell_means(self, rows: Indices, means: object, counts: object) -> None:
+        try:
+            averages = np.atleast_1d(as_floats("tell(means=...)", means))
+            amounts = np.atleast_1d(as_floats("tell(counts=...)", counts))
+        except ArgumentError as error:
+            raise TellError(str(error)) from None
+        if averages.shape != rows.shape or amounts.shape != rows.shape:
+            raise TellError(
+                f"tell() got {len(rows)} ids, {averages.size} means and {amounts.size} counts; "
+                "it takes one mean and one count an id."
+            )
+        if ((amounts < 1) | (amounts != np.floor(amounts))).any():
+            raise TellError("tell(counts=...) must be whole numbers of at least 1.")
+        inside = self._inwards(averages)
+        whole = amounts.astype(np.int64)
+        self._ledger.add_means(rows, inside, whole)
+        for row in np.unique(rows):
+            self._tickets.settle_by_row(int(row), int(whole[rows == row].sum()), failed=False)
+
+    def _inwards(self, numbers: Vector) -> Vector:
+        inside = self._units.inwards(numbers)
+        if inside.size and np.abs(inside).max() > MOST_VALUE:
+            raise TellError(
+                f"values must lie within {MOST_VALUE:g} of the offset, got "
+                f"{numbers[np.argmax(np.abs(inside))]:g}. Rescale them, or pass noregret.FAILED."
+            )
+        return inside
+
+    def _positions(self, batch: Batch) -> tuple[Ticket, Indices]:
+        ticket, positions = self._tickets.stretch(
+            batch.ticket, batch.start, batch.start + len(batch)
+        )
+        own = self._pool.keys(ticket.rows[ticket.runs_of(positions)])
+        if not np.array_equal(own, np.repeat(batch.ids, batch.repeats)):
+            raise TellError(
+                f"batch {batch.ticket} holds other candidates than this optimizer asked for: it "
+                "comes from another optimizer. Tell by ids instead."
+            )
+        return ticket, positions
+
+    def _batch(self, ticket: Ticket) -> Batch:
+        return Batch(
+            ticket=ticket.number,
+            ids=self._pool.keys(ticket.rows),
+            repeats=ticket.repeats,
+            x=self._pool.rows(ticket.rows),
+            reason=ticket.reason,
+        )
+
+    def _best_place(self, evidence: Evidence, mean: Vector) -> int:
+        allowed = ~self._excluded[evidence.told.rows]
+        if not allowed.any():
+            raise NothingToldError(
+                "there is no best candidate yet: no value was told of a candidate that is not "
+                "excluded. tell() some first."
+            )
+        highest = np.where(allowed, mean, -np.inf)
+        ties = np.flatnonzero(highest == highest.max())
+        return int(ties[np.argmin(evidence.told.rows[ties])])
+
+    def _evidence(self) -> Evidence:
+        ledger, tickets = self._ledger, self._tickets
+        rows, counts = tickets.pending()
+        asked = sorted(tickets.asked)
+        unasked = sorted(tickets.unasked)
+        return Evidence(
+            told=self._points(ledger.rows, ledger.counts, ledger.averages),
+            open_=self._points(rows, counts, np.zeros(len(rows))),
+            excluded=self._excluded,
+            asked_variances=np.array(
+                [tickets.by_number[number].variances[run] for number, run in asked]
+            ),
+            asked_counts=np.array([tickets.asked[key] for key in asked], dtype=np.int64),
+            unasked_rows=np.array(unasked, dtype=np.int64),
+            unasked_counts=np.array([tickets.unasked[row] for row in unasked], dtype=np.int64),
+            seed=self._seed,
+            step=tickets.opened,
+        )
+
+    def _points(self, rows: Indices, counts: Indices, averages: Vector) -> Points:
+        return Points(rows, self._pool.rows(rows), counts.astype(np.float64), averages)
+
+    @classmethod
+    def _restored(cls, pool: Candidates, parts: Parts) -> Optimizer:
+        optimizer = cls(pool, parts.policy, seed=parts.seed)
+        optimizer._units, optimizer._state = parts.units, parts.state
+        optimizer._ledger, optimizer._tickets = parts.ledger, parts.tickets
+        optimizer._excluded = parts.excluded
+        return optimizer
+
+
+def load(
+    path: str | os.PathLike[str], *, pool: Candidates, kernel: Kernel | None = None
+) -> Optimizer:
+    """Go on from a saved run: the same choices, bit for bit, as the run that was not broken off.
+
+    `pool` must be the pool of the saved run. `kernel` is needed where the run used a kernel that
+    is not one of this library's.
+    """
+    return Optimizer._restored(pool, snapshot.read(Path(path), pool, kernel))
+
+
+def _parsed(values: object, count: int, what: str) -> tuple[Vector, Mask]:
+    """Return values as floats and where they failed; a single number stands for one value."""
+    if isinstance(values, Failed) or np.ndim(values) == 0:  # type: ignore[arg-type]  # anything
+        values = [values]
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
+        failed, numbers = np.zeros(len(values), dtype=np.bool_), values.astype(np.float64)
+    else:
+        listed = list(values)  # type: ignore[call-overload]  # checked by what follows
+        failed = np.array([value is FAILED for value in listed], dtype=np.bool_)
+        try:
+            numbers = np.array([0.0 if value is FAILED else value for value in listed], np.float64)
+        except (TypeError, ValueError):
+            raise TellError(
+                f"{what}: values must be numbers or noregret.FAILED, got {listed!r:.80}."
+            ) from None
+    if numbers.shape != (count,):
+        raise TellError(
+            f"{what} holds {count} evaluations, got {numbers.size} values.\n"
+            "tell() takes one value per evaluation, in the order of iterating the batch.\n"
+            "If an evaluation failed, pass noregret.FAILED in its place; "
+            "the point keeps its earlier count."
+        )
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        raise TellError(
+            f"{what}: value {bad[0]} is {numbers[bad[0]]}; values must be finite.\n"
+            "If an evaluation failed, pass noregret.FAILED in its place."
+        )
+    return numbers, failed
+
+
+def _counted(rows: Indices) -> list[tuple[int, int]]:
+    numbers, counts = np.unique(rows, return_counts=True)
+    return [(int(row), int(count)) for row, count in zip(numbers, counts, strict=True)]

@@ -1,0 +1,231 @@
+"""From a user's settings to the parts of a Gaussian-process algorithm."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, ParamSpec, TypedDict, TypeVar, final
+
+import numpy as np
+
+from noregret.acquisitions import Acquisition
+from noregret.arrays import chunk_rows
+from noregret.bandit import Bandit
+from noregret.batching import BatchRule
+from noregret.confidence import BayesianWidth, GuessAndDouble, KnownNorm, NormBound, Width
+from noregret.errors import (
+    ArgumentError,
+    require_at_least,
+    require_choice,
+    require_count,
+    require_positive,
+    require_probability,
+)
+from noregret.kernels import Kernel, probe
+from noregret.optimizer import Goal, Optimizer
+from noregret.pools import Candidates
+from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
+from noregret.search import Enumeration
+from noregret.starts import GivenStart, Start, UncertaintySampling, UniformStart
+
+Preset = Literal["experiments", "theory"]
+PROBED = 64  # candidates on which a kernel is tried before a run starts
+
+
+class Settings(TypedDict, total=False):
+    """What every Gaussian-process algorithm takes besides pool, kernel and noise_std."""
+
+    ridge: float | None  # λ; noise_std² if not given
+    norm_bound: float | Literal["double"]  # F; "double" guesses and doubles
+    delta: float | None  # 1/horizon, or 0.1 without a horizon
+    horizon: int | None  # planned evaluations
+    preset: Preset  # constants of the papers' experiments, or of their theorems
+    width: Width | None  # instead of the preset's
+    start: Sequence[object] | None  # ids to evaluate first; one drawn uniformly if not given
+    min_batch: int | None  # uncertainty sampling first, so that batches hold this many
+    goal: Goal
+    offset: float  # prior mean, in units of the values
+    seed: int
+
+
+DEFAULTS: Settings = {
+    "ridge": None,
+    "norm_bound": 1.0,
+    "delta": None,
+    "horizon": None,
+    "preset": "experiments",
+    "width": None,
+    "start": None,
+    "min_batch": None,
+    "goal": "max",
+    "offset": 0.0,
+    "seed": 0,
+}
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def shows_settings(algorithm: Callable[P, R]) -> Callable[P, R]:
+    """Let help() and editors list the settings by name, where the source says **settings."""
+    own = [p for p in inspect.signature(algorithm).parameters.values() if p.kind != p.VAR_KEYWORD]
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in DEFAULTS.items()
+    ]
+    algorithm.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+    return algorithm
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Settings checked and resolved: what the sentences below are made of."""
+
+    pool: Candidates
+    kernel: Kernel
+    noise_std: float
+    ridge: float
+    norm: NormBound
+    delta: float
+    horizon: int | None
+    theory: bool
+    width: Width | None
+    start: Start
+    min_batch: int | None
+    goal: Goal
+    offset: float
+    seed: int
+
+    @property
+    def kappa_squared(self) -> float:
+        """κ², the largest prior variance in the pool."""
+        chunks = self.pool.chunks(chunk_rows(self.pool.dim))
+        return max(float(self.kernel.diagonal(X).max()) for _, X in chunks)
+
+    def exact(self) -> ExactPosterior:
+        return ExactPosterior.prior(
+            self.kernel, noise_std=self.noise_std, ridge=self.ridge, dim=self.pool.dim
+        )
+
+    def nystrom(self, oversample: float | None, per_log: float) -> NystromPosterior:
+        """A Nyström prior with q̄ as given, else 2 for experiments and per_log·log(4t/δ)."""
+        if oversample is not None:
+            require_positive("oversample", oversample)
+        plain = oversample is not None or not self.theory
+        value = (2.0 if oversample is None else oversample) if plain else per_log
+        return NystromPosterior.prior(
+            self.kernel,
+            noise_std=self.noise_std,
+            ridge=self.ridge,
+            dim=self.pool.dim,
+            oversample=Oversample(value, not plain, self.horizon, self.delta),
+        )
+
+    def optimizer(
+        self,
+        prior: ExactPosterior | NystromPosterior,
+        acquisition: Acquisition,
+        width: Width,
+        batching: BatchRule,
+        *,
+        band: Width,
+    ) -> Optimizer:
+        """Put the parts together; a width given by the user steers in place of `width`.
+
+        Bounds and certificates are by `band`, a theorem's width, or by the user's own width where
+        that is the Bayesian theorem's.
+        """
+        bandit = Bandit(
+            pool=self.pool,
+            search=Enumeration(self.pool),
+            prior=prior,
+            acquisition=acquisition,
+            width=self.width or width,
+            band=self.width if isinstance(self.width, BayesianWidth) else band,
+            batching=batching,
+            norm=self.norm,
+            starts=self._starts(prior, batching),
+        )
+        return Optimizer(self.pool, bandit, seed=self.seed, goal=self.goal, offset=self.offset)
+
+    def _starts(
+        self, prior: ExactPosterior | NystromPosterior, batching: BatchRule
+    ) -> tuple[Start, ...]:
+        if self.min_batch is None:
+            return (self.start,)
+        limit = getattr(batching, "limit", 1.0)
+        if limit <= 1:
+            raise ArgumentError(
+                f"min_batch={self.min_batch} needs a batch rule with a limit above 1; "
+                "bkb, gp_ucb and gp_ei evaluate one candidate at a time."
+            )
+        safety = 3.0 if isinstance(prior, NystromPosterior) else 1.0
+        sampling = UncertaintySampling(self.kernel, self.ridge, self.min_batch, limit, safety)
+        given = (self.start,) if isinstance(self.start, GivenStart) else ()
+        return (*given, sampling)
+
+
+def plan(
+    pool: Candidates,
+    kernel: Kernel,
+    noise_std: float,
+    given: Settings,
+    *,
+    least_ridge_in_theory: float = 0.0,
+) -> Plan:
+    settings = _checked(given)
+    noise = require_positive("noise_std", noise_std)
+    theory = require_choice("preset", settings["preset"], ("experiments", "theory")) == "theory"
+    ridge = settings["ridge"]
+    if ridge is None:
+        ridge = max(noise**2, least_ridge_in_theory if theory else 0.0)
+    require_positive("ridge", ridge)
+    if theory:
+        require_at_least('ridge (with preset="theory", bbkb)', ridge, least_ridge_in_theory)
+    horizon, delta = settings["horizon"], settings["delta"]
+    if horizon is not None:
+        require_count("horizon", horizon, least=2)
+    if delta is None:
+        delta = 0.1 if horizon is None else 1.0 / horizon
+    if settings["min_batch"] is not None:
+        require_count("min_batch", settings["min_batch"])
+    probe(kernel, pool.rows(np.unique(np.linspace(0, len(pool) - 1, PROBED).astype(np.int64))))
+    return Plan(
+        pool=pool,
+        kernel=kernel,
+        noise_std=noise,
+        ridge=ridge,
+        norm=_norm(settings["norm_bound"]),
+        delta=require_probability("delta", delta),
+        horizon=horizon,
+        theory=theory,
+        width=settings["width"],
+        start=_start(pool, settings["start"]),
+        min_batch=settings["min_batch"],
+        goal=settings["goal"],
+        offset=settings["offset"],
+        seed=settings["seed"],
+    )
+
+
+def _checked(given: Settings) -> Settings:
+    unknown = set(given) - set(DEFAULTS)
+    if unknown:
+        raise ArgumentError(
+            f"unknown argument {sorted(unknown)[0]!r}; beside its own, every algorithm takes "
+            f"{', '.join(DEFAULTS)}."
+        )
+    return {**DEFAULTS, **given}
+
+
+def _norm(norm_bound: float | Literal["double"]) -> NormBound:
+    if isinstance(norm_bound, str):
+        require_choice("norm_bound (a number, or)", norm_bound, ("double",))
+        return GuessAndDouble()
+    return KnownNorm(require_positive("norm_bound", norm_bound))
+
+
+def _start(pool: Candidates, ids: Sequence[object] | None) -> Start:
+    return UniformStart() if ids is None else GivenStart(tuple(pool.find(ids).tolist()))

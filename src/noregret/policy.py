@@ -1,0 +1,95 @@
+"""What an optimizer thinks with: evidence in, a proposal out.
+
+The `Optimizer` keeps the books (names, signs, tickets, the ledger); a `Policy` is a value that
+reads them and decides. Whatever a policy must remember between batches is its state, a value too,
+which the optimizer holds and saves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeVar, final
+
+import numpy as np
+
+from noregret.arrays import Indices, Mask, Vector
+from noregret.confidence import Assumptions
+from noregret.posteriors import Points, Posterior
+from noregret.streams import Purpose, stream
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """All that is known when a batch is opened: values are centred on the offset, larger better."""
+
+    told: Points
+    open_: Points
+    excluded: Mask  # (N,)
+    asked_variances: Vector  # σ²_stale of evaluations told since the last batch was opened …
+    asked_counts: Indices  # … and how many of each
+    unasked_rows: Indices  # rows told without having been asked for since then …
+    unasked_counts: Indices  # … and how often
+    seed: int
+    step: int  # batches opened so far
+
+    @property
+    def evaluations(self) -> int:
+        return int(self.told.w.sum())
+
+    def rng(self, purpose: Purpose) -> np.random.Generator:
+        return stream(self.seed, purpose, self.step)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Proposal:
+    """What to evaluate next, as runs."""
+
+    rows: Indices
+    repeats: Indices
+    variances: Vector  # σ²_stale at each run
+    reason: str
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimates:
+    """What is believed of each evaluated point."""
+
+    mean: Vector
+    std: Vector
+    lower: Vector
+    upper: Vector
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Gap:
+    """How far a row can be from the best, with probability 1 − delta."""
+
+    gap: float
+    row: int
+    highest: float  # upper bound on the best value among candidates not excluded
+    lowest: float  # lower bound on the value of `row`
+    beta: float
+    delta: float
+    theorem: str
+    assumptions: Assumptions
+
+
+State = TypeVar("State")
+
+
+class Policy(Protocol[State]):
+    """Decides what to evaluate; holds no state of its own."""
+
+    def begin(self) -> State: ...
+
+    def propose(self, state: State, evidence: Evidence, room: int) -> tuple[Proposal, State]:
+        """Return a batch of at most `room` evaluations and what to remember."""
+        ...
+
+    def estimates(self, state: State, evidence: Evidence) -> Estimates: ...
+    def posterior(self, state: State, evidence: Evidence) -> Posterior: ...
+    def certify(self, state: State, evidence: Evidence, row: int) -> Gap: ...

@@ -1,0 +1,92 @@
+"""What we believe about f, given values at some points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, final
+
+import numpy as np
+
+from noregret.arrays import Indices, Matrix, Vector
+from noregret.kernels import Kernel
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Unique evaluated points: pool rows, features, how often evaluated, average value."""
+
+    rows: Indices  # (n,)
+    X: Matrix  # (n, d)
+    w: Vector  # (n,) counts
+    y: Vector  # (n,) averages
+
+    @classmethod
+    def none(cls, dim: int) -> Points:
+        return cls(np.empty(0, dtype=np.int64), np.empty((0, dim)), np.empty(0), np.empty(0))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class Posterior(Protocol):
+    """Mean and covariance of f, given feedback; a value that never changes.
+
+    `variance` is that of f, in units of f²; `ridge` is the papers' λ.
+    """
+
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def noise_std(self) -> float: ...
+    @property
+    def ridge(self) -> float: ...
+
+    def condition(self, told: Points, open_: Points, rng: np.random.Generator) -> Posterior:
+        """Believe `told`, which extends what this posterior has seen.
+
+        `open_` are evaluations under way: they have no values yet, but an approximation may make
+        room for them. `rng` serves approximations that draw.
+        """
+        ...
+
+    def hallucinate(self, row: int, x: Vector, count: int) -> Posterior:
+        """Shrink the variance as if x (pool row `row`) were evaluated `count` times more.
+
+        The mean stays, as if every value were the mean at x.
+        """
+        ...
+
+    def marginals(self, X: Matrix) -> tuple[Vector, Vector]:
+        """Return mean and variance at each row of X."""
+        ...
+
+    def mean(self, X: Matrix) -> Vector: ...
+    def variance(self, X: Matrix) -> Vector: ...
+
+    def covariance(self, X: Matrix, Z: Matrix) -> Matrix:
+        """Return the covariance of f between rows of X and rows of Z."""
+        ...
+
+    def model_covariance(self, X: Matrix, Z: Matrix) -> Matrix:
+        """Return the part of `covariance` through which feedback at Z moves beliefs at X."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """How many numbers a row of features turns into on the way to its marginals."""
+        ...
+
+    @property
+    def log_det(self) -> float:
+        """L = log det(I + W^½ K W^½ / ridge), twice the information gained."""
+        ...
+
+    @property
+    def norm(self) -> float:
+        """RKHS norm of the mean."""
+        ...
+
+    def effective_dimension(self) -> float:
+        """d_eff = Σₛ σ²(xₛ)/ridge over all evaluations."""
+        ...

@@ -1,0 +1,117 @@
+"""Triangular factors: made, extended, shifted, solved with. Jitter is added here alone."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from noregret.arrays import Indices, Matrix, Vector
+from noregret.errors import KernelError, NumericalWarning
+
+EPS = float(np.finfo(np.float64).eps)
+MOST_JITTER = 1e-8  # relative to the largest diagonal entry; more means: not positive definite
+
+
+def factor(A: Matrix) -> Matrix:
+    """Return the lower L with L Lᵀ = A, adding jitter to A's diagonal if rounding demands it."""
+    if len(A) == 0:
+        return np.zeros((0, 0))
+    L, info = lapack.dpotrf(A, lower=1, clean=1)
+    if info == 0:
+        return np.asarray(L)
+    scale = float(np.abs(np.diag(A)).max())
+    jitter = len(A) * EPS
+    while jitter <= MOST_JITTER:
+        L, info = lapack.dpotrf(A + jitter * scale * np.eye(len(A)), lower=1, clean=1)
+        if info == 0:
+            _warn(jitter)
+            return np.asarray(L)
+        jitter *= 10
+    raise KernelError(
+        f"the kernel is not positive definite on the evaluated candidates: the Gram matrix of "
+        f"{len(A)} points has no Cholesky factor even with {MOST_JITTER:g} of its diagonal added. "
+        "Use a covariance function as kernel, or raise noise_std if rows nearly coincide."
+    )
+
+
+def append(L: Matrix, K: Matrix, D: Matrix) -> Matrix:
+    """Return the factor of [[A, Kᵀ], [K, D]] from the factor L of A.
+
+    Costs O(n²) a new row, where factoring again would cost O(n³).
+    """
+    n, k = len(L), len(D)
+    if n == 0:
+        return factor(D)
+    below = solve_lower(L, K.T).T  # (k, n)
+    grown = np.zeros((n + k, n + k))
+    grown[:n, :n] = L
+    grown[n:, :n] = below
+    grown[n:, n:] = factor(D - below @ below.T)
+    return grown
+
+
+def shift(L: Matrix, diagonal: Vector) -> Matrix:
+    """Return the factor of A + diag(diagonal) from the factor L of A.
+
+    Only the block from the first shifted row on changes; it is multiplied out and factored again,
+    which is stable for negative shifts too.
+    """
+    shifted = np.flatnonzero(diagonal)
+    if not shifted.size:
+        return L
+    j = int(shifted[0])
+    T = L[j:, j:]
+    changed = L.copy()
+    changed[j:, j:] = factor(T @ T.T + np.diag(diagonal[j:]))
+    return changed
+
+
+def pivoted(A: Matrix) -> tuple[Matrix, Indices]:
+    """Return L and rows p with L Lᵀ = A[p][:, p], leaving out rows dependent on those before.
+
+    A row is left out when all that is left of its diagonal is rounding: below n·eps·max diag.
+    """
+    diagonal = np.diag(A)
+    scale = float(diagonal.max(initial=0.0))
+    rank, C, order = 0, A, np.arange(len(A))
+    if scale > 0:
+        C, piv, rank, _ = lapack.dpstrf(A, lower=1, tol=len(A) * EPS * scale)
+        order = np.asarray(piv, dtype=np.int64) - 1
+    left = diagonal[order[rank:]] - (C[rank:, :rank] ** 2).sum(axis=1)
+    if left.min(initial=0.0) < -MOST_JITTER * max(scale, EPS):
+        raise KernelError(
+            "the kernel is not positive definite: a point of the dictionary has the variance "
+            f"{left.min():.3g} given the others. Use a covariance function as kernel."
+        )
+    return np.tril(C[:rank, :rank]), order[:rank]
+
+
+def solve_lower(L: Matrix, B: Matrix) -> Matrix:
+    """Return L⁻¹ B."""
+    if len(L) == 0:
+        return np.zeros_like(B)
+    return np.asarray(solve_triangular(L, B, lower=True, check_finite=False))
+
+
+def solve(L: Matrix, b: Vector) -> Vector:
+    """Return (L Lᵀ)⁻¹ b."""
+    if len(L) == 0:
+        return np.zeros_like(b)
+    half = solve_triangular(L, b, lower=True, check_finite=False)
+    return np.asarray(solve_triangular(L, half, lower=True, trans=1, check_finite=False))
+
+
+def log_det(L: Matrix) -> float:
+    """Return log det(L Lᵀ)."""
+    return 2.0 * float(np.log(np.diag(L)).sum())
+
+
+def _warn(jitter: float) -> None:
+    warnings.warn(
+        f"evaluated candidates nearly coincide at this noise: {jitter:.1g} of the prior variance "
+        "was added to keep the factor positive. A larger noise_std or ridge avoids it.",
+        NumericalWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,205 @@
+"""maximize and minimize: the loop, with progress and a clean way out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeAlias, final
+
+import numpy as np
+
+from noregret.answers import Best, Certificate
+from noregret.arrays import Vector
+from noregret.batches import FAILED, Batch, Failed
+from noregret.errors import ArgumentError, require_count
+from noregret.optimizer import Optimizer
+from noregret.pools import Candidates, Keys
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+Objective: TypeAlias = Callable[[Vector], "float | Failed"]
+Callback: TypeAlias = Callable[[Optimizer, Batch, "list[float | Failed]"], "bool | None"]
+SILENT_SECONDS = 2.0
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What a run found, and the optimizer to go on with.
+
+    `ids` and `values` hold every evaluation in order, NaN where it failed; `ended` says why the
+    run stopped: the budget, the callback, or Ctrl-C.
+    """
+
+    optimizer: Optimizer
+    ids: Keys
+    values: Vector
+    ended: str
+
+    @property
+    def best(self) -> Best:
+        """The recommended candidate."""
+        return self.optimizer.best()
+
+    def certificate(self) -> Certificate:
+        """How far the recommendation can be from the true best."""
+        return self.optimizer.certificate()
+
+    def __str__(self) -> str:
+        return f"{len(self.values)} evaluations ({self.ended}); best {self.best}"
+
+
+def maximize(
+    f: Objective,
+    pool: Candidates,
+    *,
+    algorithm: Callable[..., Optimizer],
+    budget: int,
+    callback: Callback | None = None,
+    progress: bool = True,
+    by_id: bool = False,
+    **settings: object,
+) -> Result:
+    """Find the candidate of largest f, by noisy evaluations.
+
+    `f` is given the features of one candidate (its id, with `by_id=True`) and returns a value, or
+    FAILED. `settings` go to the algorithm. `callback(optimizer, batch, values)` is called after
+    every batch and ends the run by returning True. Ctrl-C ends it too, keeping every value told.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 100] for x in range(101)])
+    >>> result = nr.maximize(lambda x: -((x[0] - 0.7) ** 2), pool, algorithm=nr.mini_gp_ucb,
+    ...                      budget=60, kernel=nr.RBF(0.2), noise_std=0.01)
+    >>> bool(abs(result.best.x[0] - 0.7) < 0.1)
+    True
+    """
+    if not callable(f):
+        raise ArgumentError(f"maximize(f, ...): f must be callable, got {f!r}.")
+    require_count("budget", budget)
+    return _run(f, algorithm(pool, **settings), budget, callback, progress, by_id)
+
+
+def minimize(
+    f: Objective,
+    pool: Candidates,
+    *,
+    algorithm: Callable[..., Optimizer],
+    budget: int,
+    callback: Callback | None = None,
+    progress: bool = True,
+    by_id: bool = False,
+    **settings: object,
+) -> Result:
+    """Find the candidate of smallest f, by noisy evaluations: `maximize` with goal="min"."""
+    return maximize(
+        f,
+        pool,
+        algorithm=algorithm,
+        budget=budget,
+        callback=callback,
+        progress=progress,
+        by_id=by_id,
+        **{"goal": "min", **settings},
+    )
+
+
+def _run(
+    f: Callable[..., float | Failed],
+    optimizer: Optimizer,
+    budget: int,
+    callback: Callback | None,
+    progress: bool,
+    by_id: bool,
+) -> Result:
+    ids: list[Keys] = []
+    values: list[float] = []
+    ended = "budget spent"
+    with _Display(budget if progress else None) as display:
+        try:
+            while optimizer.spent < budget:
+                batch = optimizer.ask(at_most=budget - optimizer.spent)
+                told: list[float | Failed] = []
+                try:
+                    _evaluate(f, batch, by_id, told, display)
+                finally:  # on Ctrl-C or an error in f, what was measured is kept
+                    part = batch[: len(told)]
+                    optimizer.tell(part, told)
+                    ids.append(part.sequence)
+                    values.extend(np.nan if v is FAILED else float(v) for v in told)  # type: ignore[arg-type]  # FAILED is told apart
+                if callback is not None and callback(optimizer, batch, told):
+                    ended = "callback"
+                    break
+        except KeyboardInterrupt:
+            ended = "interrupted"
+    none = optimizer.pool.keys(np.empty(0, dtype=np.int64))
+    keys: Keys = np.concatenate([none, *ids])
+    return Result(optimizer, keys, np.array(values), ended)
+
+
+def _evaluate(
+    f: Callable[..., float | Failed],
+    batch: Batch,
+    by_id: bool,
+    told: list[float | Failed],
+    display: _Display,
+) -> None:
+    what = batch.sequence.tolist() if by_id else batch
+    for argument in what:
+        try:
+            told.append(f(argument))
+        except Exception as error:
+            error.add_note(
+                "raised by the function being optimised. If an evaluation may fail, "
+                "return noregret.FAILED from it and the run goes on."
+            )
+            raise
+        display.advance()
+
+
+@final
+class _Display(AbstractContextManager["_Display"]):
+    """A progress bar that appears once a run has taken two seconds."""
+
+    def __init__(self, total: int | None) -> None:
+        self._total = total
+        self._began = time.monotonic()
+        self._done = 0
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def advance(self) -> None:
+        self._done += 1
+        if self._total is None:
+            return
+        if self._bar is None and time.monotonic() - self._began > SILENT_SECONDS:
+            self._appear()
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self._done)
+
+    def _appear(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+        self._bar = Progress(
+            "evaluations",
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=self._total)
+        self._bar.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,185 @@
+"""A run on disk: one file, no pickle, written all or nothing.
+
+The file is a zip of NumPy arrays and one JSON tree. The tree names the parts by class and field;
+only classes listed here are ever built from it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from noregret import acquisitions, bandit, baselines, batching, confidence, kernels, starts
+from noregret.answers import Units
+from noregret.arrays import Mask
+from noregret.errors import SnapshotError
+from noregret.kernels import Kernel
+from noregret.ledger import Ledger
+from noregret.policy import Policy
+from noregret.pools import Candidates
+from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
+from noregret.search import Enumeration
+from noregret.tickets import Ticket, Tickets
+
+FORMAT = 1
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """All that an optimizer is, but for the pool."""
+
+    policy: Policy[Any]
+    state: Any
+    units: Units
+    seed: int
+    ledger: Ledger
+    tickets: Tickets
+    excluded: Mask
+
+
+KNOWN: dict[str, type[Any]] = {
+    known.__name__: known
+    for known in (
+        *(kernels.RBF, kernels.Matern, kernels.Linear),
+        *(kernels.Scaled, kernels.Sum, kernels.Product),
+        *(confidence.RKHSWidth, confidence.BayesianWidth, confidence.EIWidth),
+        *(confidence.BKBWidth, confidence.BBKBWidth, confidence.ScaledWidth),
+        *(confidence.BKBExperimentsWidth, confidence.BBKBExperimentsWidth),
+        *(confidence.Information, confidence.KnownNorm, confidence.GuessAndDouble),
+        *(acquisitions.UCB, acquisitions.ExpectedImprovement),
+        *(batching.FixedSize, batching.ProductBound, batching.GlobalRatio),
+        *(batching.LocalRatio, batching.Repeat),
+        *(starts.UniformStart, starts.GivenStart, starts.UncertaintySampling),
+        *(ExactPosterior, NystromPosterior, Oversample, Points),
+        *(bandit.Bandit, bandit.Belief),
+        *(baselines.Uniform, baselines.EpsilonGreedy, baselines.Nothing),
+        *(Units, Ledger, Tickets, Ticket, Parts),
+    )
+}
+
+
+def write(path: Path, parts: Parts, pool: Candidates) -> None:
+    """Write a run; after a crash the file holds either the old run or the new one, whole."""
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    tree = {"format": FORMAT, "pool": pool.fingerprint(), "parts": _encode(parts, pool, arrays)}
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise SnapshotError(f"cannot write to {path.parent}: {error}.") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+                archive.writestr("run.json", json.dumps(tree))
+                for key, array in arrays.items():
+                    buffer = io.BytesIO()
+                    np.save(buffer, array, allow_pickle=False)
+                    archive.writestr(f"{key}.npy", buffer.getvalue())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise SnapshotError(
+                f"cannot save to {path}: {error}. What was there before is untouched."
+            ) from error
+        raise
+
+
+def read(path: Path, pool: Candidates, kernel: Kernel | None) -> Parts:
+    """Read a run back; the pool and any kernel of others must be given again."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            tree = json.loads(archive.read("run.json"))
+            arrays = {
+                entry.removesuffix(".npy"): np.load(
+                    io.BytesIO(archive.read(entry)), allow_pickle=False
+                )
+                for entry in archive.namelist()
+                if entry.endswith(".npy")
+            }
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise SnapshotError(f"{path} is not a run saved by noregret: {error}.") from error
+    if tree.get("format") != FORMAT:
+        raise SnapshotError(
+            f"{path} has format {tree.get('format')!r}; this version reads {FORMAT}."
+        )
+    if tree["pool"] != pool.fingerprint():
+        raise SnapshotError(
+            f"{path} was saved with another pool: rows, their order or names differ. "
+            "Give the pool of that run, unchanged."
+        )
+    parts = _decode(tree["parts"], pool, arrays, kernel)
+    assert isinstance(parts, Parts)
+    return parts
+
+
+def _encode(value: Any, pool: Candidates, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if value is pool:
+        return {"pool": True}
+    if isinstance(value, Enumeration):
+        return {"search": "Enumeration"}
+    if isinstance(value, np.ndarray):
+        key = f"a{len(arrays)}"
+        arrays[key] = value
+        return {"array": key}
+    if isinstance(value, list | tuple):
+        return {type(value).__name__: [_encode(entry, pool, arrays) for entry in value]}
+    if isinstance(value, dict):
+        pairs = [[_encode(k, pool, arrays), _encode(v, pool, arrays)] for k, v in value.items()]
+        return {"dict": pairs}
+    if KNOWN.get(type(value).__name__) is type(value):
+        fields = {
+            field.name: _encode(getattr(value, field.name), pool, arrays)
+            for field in dataclasses.fields(value)
+            if field.init
+        }
+        return {"class": type(value).__name__, "fields": fields}
+    if isinstance(value, Kernel):
+        return {"given": "kernel"}
+    raise SnapshotError(
+        f"a {type(value).__name__} cannot be saved: only this library's parts and kernels can."
+    )
+
+
+def _decode(
+    node: Any, pool: Candidates, arrays: dict[str, np.ndarray[Any, Any]], kernel: Kernel | None
+) -> Any:
+    if not isinstance(node, dict):
+        return node
+
+    def inner(child: Any) -> Any:
+        return _decode(child, pool, arrays, kernel)
+
+    if "class" in node:
+        return KNOWN[node["class"]](**{k: inner(v) for k, v in node["fields"].items()})
+    if "array" in node:
+        return arrays[node["array"]]
+    if "list" in node:
+        return [inner(child) for child in node["list"]]
+    if "tuple" in node:
+        return tuple(inner(child) for child in node["tuple"])
+    if "dict" in node:
+        return {inner(k): inner(v) for k, v in node["dict"]}
+    if "pool" in node:
+        return pool
+    if "search" in node:
+        return Enumeration(pool)
+    if kernel is None:
+        raise SnapshotError(
+            "this run used a kernel that is not one of this library's: give it again, "
+            "load(path, pool=pool, kernel=your_kernel)."
+        )
+    return kernel

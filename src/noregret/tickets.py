@@ -1,0 +1,185 @@
+"""Who is evaluating what: batches handed out and what became of them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from noregret.arrays import Indices, Vector
+from noregret.errors import TellError
+
+MOST_RECEIPTS = 10_000  # of closed batches, kept to recognise what is told again
+OPEN, TOLD, FAILED_ONCE, TOLD_BY_ID = 0, 1, 2, 3  # what became of an evaluation
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Ticket:
+    """One batch handed out: runs of rows, and the fate of each evaluation."""
+
+    number: int
+    worker: str
+    rows: Indices  # (runs,)
+    repeats: Indices  # (runs,)
+    variances: Vector  # (runs,) σ²_stale when the batch was opened
+    reason: str
+    fate: npt.NDArray[np.int8]  # (evaluations,)
+    receipts: list[tuple[int, int, str]] = field(default_factory=list)  # start, stop, digest
+
+    @property
+    def is_open(self) -> bool:
+        return bool((self.fate == OPEN).any())
+
+    def open_runs(self) -> Indices:
+        """Return how many evaluations of each run are open."""
+        edges = np.concatenate([[0], np.cumsum(self.repeats)[:-1]])
+        return np.add.reduceat((self.fate == OPEN).astype(np.int64), edges)
+
+    def runs_of(self, positions: Indices) -> Indices:
+        """Return the run that each position belongs to."""
+        return np.searchsorted(np.cumsum(self.repeats), positions, side="right")
+
+    def first_open_stretch(self) -> tuple[int, int]:
+        """Return the first unbroken stretch of open evaluations."""
+        positions = np.flatnonzero(self.fate == OPEN)
+        start = int(positions[0])
+        gaps = np.flatnonzero(np.diff(positions) > 1)
+        return start, int(positions[gaps[0]] + 1 if gaps.size else positions[-1] + 1)
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Tickets:
+    """The register of all batches, and of evaluations told since the last one was opened."""
+
+    opened: int = 0
+    failures: int = 0
+    by_number: dict[int, Ticket] = field(default_factory=dict)
+    open_numbers: list[int] = field(default_factory=list)  # oldest first
+    closed: dict[int, list[tuple[int, int, str]]] = field(default_factory=dict)  # receipts
+    asked: dict[tuple[int, int], int] = field(default_factory=dict)  # (ticket, run) → count
+    unasked: dict[int, int] = field(default_factory=dict)  # row → count
+
+    def open(
+        self, worker: str, rows: Indices, repeats: Indices, variances: Vector, reason: str
+    ) -> Ticket:
+        """Hand out a new batch; what was told before it is booked by now."""
+        self._file_away()
+        fate = np.zeros(int(repeats.sum()), dtype=np.int8)
+        ticket = Ticket(self.opened, worker, rows, repeats, variances, reason, fate)
+        self.by_number[ticket.number] = ticket
+        self.open_numbers.append(ticket.number)
+        self.opened += 1
+        self.asked, self.unasked = {}, {}
+        return ticket
+
+    def held_by(self, worker: str) -> Ticket | None:
+        """Return the oldest open batch of a worker."""
+        for number in self.open_numbers:
+            if self.by_number[number].worker == worker:
+                return self.by_number[number]
+        return None
+
+    def pending(self) -> tuple[Indices, Indices]:
+        """Return the rows under way and how many evaluations of each, oldest first."""
+        counts: dict[int, int] = {}
+        for number in self.open_numbers:
+            ticket = self.by_number[number]
+            for row, count in zip(ticket.rows, ticket.open_runs(), strict=True):
+                if count:
+                    counts[int(row)] = counts.get(int(row), 0) + int(count)
+        rows = np.fromiter(counts.keys(), dtype=np.int64, count=len(counts))
+        return rows, np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
+
+    def stretch(self, number: int, start: int, stop: int) -> tuple[Ticket, Indices]:
+        """Return a ticket and the positions [start, stop) of it, or say that it is unknown."""
+        ticket = self.by_number.get(number)
+        if ticket is None and 0 <= number < self.opened:
+            raise TellError(
+                f"batch {number} was told long ago and is closed. "
+                "For additional measurements use tell(ids, values)."
+            )
+        if ticket is None or not 0 <= start <= stop <= len(ticket.fate):
+            raise TellError(
+                f"batch {number} with evaluations {start} to {stop} was not given out by this "
+                f"optimizer, which has opened {self.opened} batches. Tell by ids instead."
+            )
+        return ticket, np.arange(start, stop)
+
+    def is_repetition(self, number: int, start: int, stop: int, digest: str) -> bool:
+        """Tell whether exactly this was told before; raise if something else was.
+
+        Evaluations that are open, or were reported as failed, may be told.
+        """
+        ticket = self.by_number.get(number)
+        receipts = self.closed.get(number, []) if ticket is None else ticket.receipts
+        if (start, stop, digest) in receipts:
+            return True
+        told = stop - start
+        if ticket is not None:
+            told = int(np.isin(ticket.fate[start:stop], (TOLD, TOLD_BY_ID)).sum())
+        if told and (receipts or ticket is not None):
+            raise TellError(
+                f"batch {number} was told before with other values: {told} of these "
+                f"{stop - start} evaluations already have one. Telling the same values again is "
+                "harmless; for additional measurements use tell(ids, values)."
+            )
+        return False
+
+    def settle(self, ticket: Ticket, positions: Indices, failed: npt.NDArray[np.bool_]) -> None:
+        """Mark evaluations as told or failed."""
+        late = int((ticket.fate[positions] == FAILED_ONCE).sum())
+        self.failures += int(failed.sum()) - late
+        ticket.fate[positions] = np.where(failed, FAILED_ONCE, TOLD)
+        for run, count in _counted(ticket.runs_of(positions[~failed])):
+            key = (ticket.number, run)
+            self.asked[key] = self.asked.get(key, 0) + count
+        self._close_if_done(ticket)
+
+    def settle_by_row(self, row: int, count: int, *, failed: bool) -> None:
+        """Let reports by id close open evaluations of that row, oldest first."""
+        left = count
+        for number in list(self.open_numbers):
+            ticket = self.by_number[number]
+            for run in np.flatnonzero(ticket.rows == row):
+                edge = int(ticket.repeats[:run].sum())
+                own = np.arange(edge, edge + int(ticket.repeats[run]))
+                taken = own[ticket.fate[own] == OPEN][:left]
+                left -= len(taken)
+                ticket.fate[taken] = FAILED_ONCE if failed else TOLD_BY_ID
+                if taken.size and not failed:
+                    key = (number, int(run))
+                    self.asked[key] = self.asked.get(key, 0) + len(taken)
+            self._close_if_done(ticket)
+        if failed:
+            self.failures += count
+        elif left:
+            self.unasked[row] = self.unasked.get(row, 0) + left
+
+    def _file_away(self) -> None:
+        """Keep only the receipts of batches that were told wholly; those with failures may wait."""
+        for number in [n for n, t in self.by_number.items() if not t.is_open]:
+            ticket = self.by_number[number]
+            if (ticket.fate != FAILED_ONCE).all():
+                self.closed[number] = self.by_number.pop(number).receipts
+        while len(self.closed) > MOST_RECEIPTS:
+            self.closed.pop(next(iter(self.closed)))
+
+    def _close_if_done(self, ticket: Ticket) -> None:
+        if ticket.number in self.open_numbers and not ticket.is_open:
+            self.open_numbers.remove(ticket.number)
+
+
+def digest_of(values: Vector, failed: npt.NDArray[np.bool_]) -> str:
+    """Return a short digest by which telling the same again is recognised."""
+    kept = np.where(failed, np.nan, values)
+    return hashlib.blake2b(kept.tobytes(), digest_size=12).hexdigest()
+
+
+def _counted(runs: Indices) -> list[tuple[int, int]]:
+    numbers, counts = np.unique(runs, return_counts=True)
+    return [(int(number), int(count)) for number, count in zip(numbers, counts, strict=True)]
