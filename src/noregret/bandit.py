@@ -143,7 +143,9 @@ class Bandit:
         fill = self.batching.open(Opening(stale, self.pool, evidence.excluded))
         now, fill = self._owe(stale, evidence, fill)
         beta = self.width.beta(standing)
-        ranking = self.search.rank(now, self.acquisition, beta, evidence.excluded)
+        ranking = self.search.rank(stale, self.acquisition, beta, evidence.excluded)
+        if now is not stale:
+            ranking.shrink(now)
         runs, left = _Runs(), room
         while True:
             row = ranking.best()

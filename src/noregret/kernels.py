@@ -11,10 +11,11 @@ from typing import Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
 
-from noregret.arrays import Matrix, Vector, chunk_rows
+from noregret.arrays import Matrix, Vector
 from noregret.errors import ArgumentError, KernelError, require_at_least, require_positive
 
 Lengthscale: TypeAlias = float | tuple[float, ...]
+CACHED = 1 << 15  # numbers in a block that stays in a core's own cache
 
 
 @runtime_checkable
@@ -273,12 +274,12 @@ def _of_distances(
     S: Matrix = np.column_stack([A, a2, np.ones(len(A))]) @ np.vstack(
         [-2.0 * B.T, np.ones(len(B)), b2]
     )
-    near = 1e-7 * b2.max()
-    step = chunk_rows(16 * len(Z))
+    near = 1e-7 * (a2.max() + b2.max())
+    step = max(1, CACHED // len(Z))
     for start in range(0, len(X), step):
         block = S[start : start + step]
-        i, j = np.nonzero(block < near + 1e-7 * a2[start : start + step].max())
-        if i.size:
+        if block.min() < near:
+            i, j = np.nonzero(block < near)
             gap = A[start + i] - B[j]
             block[i, j] = np.einsum("ij,ij->i", gap, gap)
         shape(block)

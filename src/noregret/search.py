@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret.acquisitions import Acquisition
-from noregret.arrays import Indices, Mask, Vector, chunk_rows
+from noregret.arrays import Indices, Mask, Vector
 from noregret.errors import AskError
 from noregret.pools import Candidates
-from noregret.posteriors import Posterior
+from noregret.posteriors import ExactPosterior, Posterior
+from noregret.surveys import ExactSurvey, PlainSurvey, Survey
 
 FIRST_BLOCK = 32  # rows refreshed together at first; doubled while the winner is still open
 
@@ -49,29 +50,43 @@ class Search(Protocol):
 
 @final
 class Enumeration:
-    """Exact search of a finite pool: one pass a posterior, then lazily.
-
-    Cost: a pass is one `marginals` a chunk, O(N·n²) for n unique points or dictionary members; a
-    `best` after `shrink` recomputes only rows whose old score could still win.
-    """
-
-    __slots__ = ("pool",)
+    """Exact search of a finite pool: a survey a posterior, then lazily."""
 
     def __init__(self, pool: Candidates) -> None:
         self.pool = pool
+        self._survey: Survey | None = None
 
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
     ) -> LazyRanking:
-        return LazyRanking(self.pool, posterior, acquisition, beta, excluded)
+        if excluded.all():
+            raise AskError(
+                f"all {len(self.pool)} candidates are excluded, so none is left to choose from. "
+                "Exclude fewer, or stop here and take best()."
+            )
+        survey = self._surveyed(posterior)
+        return LazyRanking(self.pool, survey, posterior, acquisition, beta, excluded)
+
+    def _surveyed(self, posterior: Posterior) -> Survey:
+        exact = isinstance(posterior, ExactPosterior)
+        kind = (
+            ExactSurvey if exact and ExactSurvey.affordable(self.pool, posterior) else PlainSurvey
+        )
+        if not isinstance(self._survey, kind):
+            self._survey = kind(self.pool)
+        self._survey.follow(posterior)
+        return self._survey
 
 
 @final
 class LazyRanking:
-    """Scores of a whole pool, each either up to date or an upper bound.
+    """Scores of a whole pool, each decided or an upper bound.
 
-    The mean and beta are frozen and variances only shrink, so a score from earlier bounds today's.
-    The best row is found by refreshing the highest bounds until the highest score is a fresh one.
+    The mean and beta are frozen and variances only shrink, so a score from earlier bounds today's,
+    and so does a score with the rounding of its mean and variance added. The highest bounds are
+    made sharper until the highest of all is a score that was decided: computed from the posterior
+    for that row alone, so that equal candidates have equal scores to the last bit, however rows
+    are grouped. Ties then go to the lowest row.
 
     Source: BBKB 2020, appendix A.3.
     """
@@ -79,43 +94,33 @@ class LazyRanking:
     def __init__(
         self,
         pool: Candidates,
+        survey: Survey,
         posterior: Posterior,
         acquisition: Acquisition,
         beta: float,
         excluded: Mask,
     ) -> None:
-        N = len(pool)
-        self._pool, self._posterior = pool, posterior
+        self._pool, self._survey, self._posterior = pool, survey, posterior
         self._acquisition, self._beta = acquisition, beta
-        self._mean: Vector = np.empty(N)
-        self._bound: Vector = np.empty(N)  # variances first, then scores
-        for start, X in pool.chunks(chunk_rows(2 * posterior.width)):
-            chunk = slice(start, start + len(X))
-            self._mean[chunk], self._bound[chunk] = posterior.marginals(X)
-        self._top = float(np.max(self._mean, where=~excluded, initial=-np.inf))
-        if self._top == -np.inf:
-            raise AskError(
-                f"all {N} candidates are excluded, so none is left to choose from. "
-                "Exclude fewer, or stop here and take best()."
-            )
-        self._bound = acquisition.score(self._mean, self._bound, beta, self._top)
-        self._bound[excluded] = -np.inf
+        self._slack, self._relative = posterior.rounding
+        self._top = self._largest_mean(excluded)
         self._version = 0
-        self._seen: npt.NDArray[np.int32] = np.zeros(N, dtype=np.int32)
+        self._seen: npt.NDArray[np.int32] = np.zeros(len(pool), dtype=np.int32)
+        self._decided: dict[int, int] = {}  # row → version
+        self._bound = self._inflated(survey.mean, survey.variance, survey.prior)
+        self._bound[excluded] = -np.inf
 
     def best(self) -> int:
         block = FIRST_BLOCK
         while True:
             row = int(np.argmax(self._bound))
-            if self._seen[row] == self._version:
+            if self._decided.get(row) == self._version:
                 return row
-            self._refresh(np.array([row]))
-            stale = self._seen != self._version
-            rivals = np.flatnonzero((self._bound >= self._bound[row]) & stale)
-            if rivals.size > block:
-                rivals = rivals[np.argpartition(-self._bound[rivals], block)[:block]]
-            self._refresh(rivals)
-            block *= 2
+            if self._seen[row] < self._version:
+                self._sharpen(self._rivals(block))
+                block *= 2
+            else:
+                self._bound[row] = self._decide(row)
 
     def score(self, row: int) -> float:
         return float(self._bound[row])
@@ -124,10 +129,38 @@ class LazyRanking:
         self._posterior = now
         self._version += 1
 
-    def _refresh(self, rows: Indices) -> None:
-        if not rows.size:
-            return
+    def _largest_mean(self, excluded: Mask) -> float:
+        """Return the largest mean of the pool, decided like scores."""
+        means = self._survey.mean
+        highest = float(np.max(means, where=~excluded, initial=-np.inf))
+        close = np.flatnonzero((means >= highest - 2 * self._slack) & ~excluded)[:FIRST_BLOCK]
+        return max(float(self._posterior.mean(self._pool.rows(np.array([i])))[0]) for i in close)
+
+    def _rivals(self, most: int) -> Indices:
+        """Return at most `most` rows of highest bounds among those not seen since the last shrink.
+
+        They are rows that could beat the best decided or sharpened score.
+        """
+        stale = self._seen < self._version
+        fresh = float(np.max(self._bound, where=~stale, initial=-np.inf))
+        rivals = np.flatnonzero(stale & (self._bound >= fresh))
+        if rivals.size <= most:
+            return rivals
+        return rivals[np.argpartition(-self._bound[rivals], most)[:most]]
+
+    def _sharpen(self, rows: Indices) -> None:
+        """Replace old bounds by today's scores, with rounding added."""
         variance = self._posterior.variance(self._pool.rows(rows))
-        scores = self._acquisition.score(self._mean[rows], variance, self._beta, self._top)
-        self._bound[rows] = scores
+        mean, prior = self._survey.mean[rows], self._survey.prior[rows]
+        self._bound[rows] = np.minimum(self._bound[rows], self._inflated(mean, variance, prior))
         self._seen[rows] = self._version
+
+    def _decide(self, row: int) -> float:
+        mean, variance = self._posterior.marginals(self._pool.rows(np.array([row])))
+        self._decided[row] = self._version
+        return float(self._acquisition.score(mean, variance, self._beta, self._top)[0])
+
+    def _inflated(self, mean: Vector, variance: Vector, prior: Vector) -> Vector:
+        return self._acquisition.score(
+            mean + self._slack, variance + self._relative * prior, self._beta, self._top
+        )

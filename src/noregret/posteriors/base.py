@@ -73,6 +73,11 @@ class Posterior(Protocol):
         ...
 
     @property
+    def rounding(self) -> tuple[float, float]:
+        """How far rounding may move a mean, and a variance relative to its prior variance."""
+        ...
+
+    @property
     def width(self) -> int:
         """How many numbers a row of features turns into on the way to its marginals."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import blas, lapack, solve_triangular
 
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.errors import KernelError, NumericalWarning
@@ -88,11 +88,11 @@ def pivoted(A: Matrix) -> tuple[Matrix, Indices]:
     return np.tril(C[:rank, :rank]), order[:rank]
 
 
-def solve_lower(L: Matrix, B: Matrix) -> Matrix:
-    """Return L⁻¹ B."""
+def solve_lower(L: Matrix, B: Matrix, *, overwrite: bool = False) -> Matrix:
+    """Return L⁻¹ B; with `overwrite`, in B's own memory where its columns are contiguous."""
     if len(L) == 0:
         return np.zeros_like(B)
-    return np.asarray(solve_triangular(L, B, lower=True, check_finite=False))
+    return np.asarray(blas.dtrsm(1.0, L, B, lower=1, overwrite_b=overwrite))
 
 
 def solve(L: Matrix, b: Vector) -> Vector:

@@ -12,6 +12,7 @@ from noregret.arrays import Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points
+from noregret.posteriors.cholesky import EPS
 
 
 @final
@@ -105,16 +106,17 @@ class ExactPosterior:
 
     def marginals(self, X: Matrix) -> tuple[Vector, Vector]:
         """Return mean and variance at each row of X by (1)."""
-        K = self.kernel(self.points.X, X)  # (n, rows)
-        mu = self.alpha @ K
-        V = cholesky.solve_lower(self.L, K)
+        K = self.kernel(X, self.points.X)  # (rows, n)
+        mu = K @ self.alpha
+        V = cholesky.solve_lower(self.L, K.T, overwrite=True)
         var = self.kernel.diagonal(X) - np.einsum("ij,ij->j", V, V)
         # Rounding leaves up to about n·eps·k(x, x) below zero where x is known almost exactly.
         return mu, np.maximum(var, 0.0)
 
     def mean(self, X: Matrix) -> Vector:
         """Return μ at each row of X."""
-        return self.alpha @ self.kernel(self.points.X, X)
+        mu: Vector = self.kernel(X, self.points.X) @ self.alpha
+        return mu
 
     def variance(self, X: Matrix) -> Vector:
         """Return σ² at each row of X."""
@@ -129,6 +131,12 @@ class ExactPosterior:
     def model_covariance(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return `covariance`: an exact posterior moves by all of it."""
         return self.covariance(X, Z)
+
+    @property
+    def rounding(self) -> tuple[float, float]:
+        """Sums of n terms k(x, xᵢ)·αᵢ, and of n squares that add up to at most k(x, x)."""
+        n, kappa = len(self.points), float(self.kernel.diagonal(self.points.X).max(initial=0.0))
+        return n * EPS * kappa * float(np.abs(self.alpha).sum()), 64 * (n + 1) * EPS
 
     @property
     def width(self) -> int:

@@ -11,6 +11,7 @@ from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points
+from noregret.posteriors.cholesky import EPS
 from noregret.posteriors.dictionary import Oversample, draw, inclusion_probabilities
 
 
@@ -89,14 +90,15 @@ class NystromPosterior:
         """Return mean and variance at each row of X by (1) and (2)."""
         Z = self.embed(X)  # (m, rows)
         mu = self.theta @ Z
-        U = cholesky.solve_lower(self.R, Z)
         residual = self.kernel.diagonal(X) - np.einsum("ij,ij->j", Z, Z)
+        U = cholesky.solve_lower(self.R, Z, overwrite=True)
         # Rounding leaves up to about m·eps·k(x, x) below zero at members of the dictionary.
         return mu, np.maximum(residual, 0.0) + self.ridge * np.einsum("ij,ij->j", U, U)
 
     def mean(self, X: Matrix) -> Vector:
         """Return μ̃ at each row of X."""
-        return self.theta @ self.embed(X)
+        mu: Vector = self.theta @ self.embed(X)
+        return mu
 
     def variance(self, X: Matrix) -> Vector:
         """Return σ̃² at each row of X."""
@@ -112,6 +114,12 @@ class NystromPosterior:
         U = cholesky.solve_lower(self.R, self.embed(X))
         V = cholesky.solve_lower(self.R, self.embed(Z))
         return self.ridge * (U.T @ V)
+
+    @property
+    def rounding(self) -> tuple[float, float]:
+        """Sums of m terms zᵢ(x)·θᵢ, ‖z‖ at most √k(x, x), and of m squares up to k(x, x)."""
+        m, kappa = len(self.members), float(self.kernel.diagonal(self.members.X).max(initial=0.0))
+        return m * EPS * float(np.sqrt(kappa) * np.abs(self.theta).sum()), 64 * (m + 1) * EPS
 
     @property
     def width(self) -> int:
@@ -134,7 +142,7 @@ class NystromPosterior:
 
 
 def _embed(kernel: Kernel, members: Matrix, LS: Matrix, X: Matrix) -> Matrix:
-    return cholesky.solve_lower(LS, kernel(members, X))
+    return cholesky.solve_lower(LS, kernel(X, members).T, overwrite=True)
 
 
 def _subset(points: Points, index: Indices) -> Points:

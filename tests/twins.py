@@ -1,0 +1,182 @@
+"""Slow, obvious versions of what the library does quickly: dense algebra on repeated rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from noregret.arrays import Indices, Matrix, Vector
+from noregret.kernels import Kernel
+from noregret.posteriors import Points
+
+
+def slow_rbf(X: Matrix, Z: Matrix, lengthscale: Vector | float) -> Matrix:
+    gap = (X[:, None, :] - Z[None, :, :]) / lengthscale
+    return np.exp(-0.5 * (gap**2).sum(axis=2))
+
+
+def slow_matern(X: Matrix, Z: Matrix, lengthscale: Vector | float, nu: float) -> Matrix:
+    r = np.sqrt((((X[:, None, :] - Z[None, :, :]) / lengthscale) ** 2).sum(axis=2))
+    if nu == 0.5:
+        return np.exp(-r)
+    if nu == 1.5:
+        return (1 + math.sqrt(3) * r) * np.exp(-math.sqrt(3) * r)
+    return (1 + math.sqrt(5) * r + 5 * r**2 / 3) * np.exp(-math.sqrt(5) * r)
+
+
+@dataclass
+class DenseGP:
+    """The textbook posterior on all t evaluations, by explicit inverse."""
+
+    kernel: Kernel
+    ridge: float
+    X: Matrix  # (t, d), rows repeated
+    y: Vector  # (t,)
+
+    def __post_init__(self) -> None:
+        t = len(self.X)
+        self.inverse = np.linalg.inv(self.kernel(self.X, self.X) + self.ridge * np.eye(t))
+
+    def mean(self, Z: Matrix) -> Vector:
+        return np.asarray(self.kernel(Z, self.X) @ self.inverse @ self.y)
+
+    def covariance(self, Z: Matrix, S: Matrix) -> Matrix:
+        cross = self.kernel(Z, self.X) @ self.inverse @ self.kernel(self.X, S)
+        return np.asarray(self.kernel(Z, S) - cross)
+
+    def variance(self, Z: Matrix) -> Vector:
+        return np.diag(self.covariance(Z, Z))
+
+    def log_det(self) -> float:
+        K = self.kernel(self.X, self.X)
+        return float(np.linalg.slogdet(np.eye(len(K)) + K / self.ridge)[1])
+
+    def effective_dimension(self) -> float:
+        return float(np.trace(self.kernel(self.X, self.X) @ self.inverse))
+
+    def norm(self) -> float:
+        alpha = self.inverse @ self.y
+        return math.sqrt(float(alpha @ self.kernel(self.X, self.X) @ alpha))
+
+
+@dataclass
+class DenseNystrom:
+    """BBKB 2020, Eqs. 1-3, as printed (mended mean), on all t evaluations, times λ."""
+
+    kernel: Kernel
+    ridge: float
+    S: Matrix  # (m, d) dictionary
+    X: Matrix  # (t, d), rows repeated
+    y: Vector  # (t,)
+
+    def __post_init__(self) -> None:
+        values, vectors = np.linalg.eigh(self.kernel(self.S, self.S))
+        safe = values > 1e-12 * max(values.max(), 1e-300)
+        roots = np.where(safe, 1 / np.sqrt(np.where(safe, values, 1.0)), 0.0)
+        self.root = vectors * roots @ vectors.T  # pseudo-inverse square root of K_S
+        Z = self.embed(self.X)
+        self.V = Z.T @ Z + self.ridge * np.eye(len(self.S))
+        self.inverse = np.linalg.inv(self.V)
+        self.theta = self.inverse @ Z.T @ self.y
+
+    def embed(self, Q: Matrix) -> Matrix:
+        return np.asarray(self.kernel(Q, self.S) @ self.root)
+
+    def mean(self, Q: Matrix) -> Vector:
+        return np.asarray(self.embed(Q) @ self.theta)
+
+    def model_covariance(self, Q: Matrix, P: Matrix) -> Matrix:
+        return np.asarray(self.ridge * self.embed(Q) @ self.inverse @ self.embed(P).T)
+
+    def covariance(self, Q: Matrix, P: Matrix) -> Matrix:
+        residual = self.kernel(Q, P) - self.embed(Q) @ self.embed(P).T
+        return np.asarray(residual + self.model_covariance(Q, P))
+
+    def variance(self, Q: Matrix) -> Vector:
+        return np.diag(self.covariance(Q, Q))
+
+
+def repeated(points: Points) -> tuple[Matrix, Vector]:
+    """Return one row and one value an evaluation: each point's average, as often as its count."""
+    w = points.w.astype(np.int64)
+    return np.repeat(points.X, w, axis=0), np.repeat(points.y, w)
+
+
+def points_of(X: Matrix, w: Vector, y: Vector, rows: Indices | None = None) -> Points:
+    numbers = np.arange(len(X)) if rows is None else rows
+    return Points(numbers, X, w.astype(np.float64), y)
+
+
+@dataclass
+class StepByStepBBKB:
+    """BBKB 2020, Algorithm 1, with its slips mended, one evaluation at a time, all dense.
+
+    `draws(step, n)` gives the uniform numbers for the dictionary of the step-th opened batch.
+    """
+
+    kernel: Kernel
+    ridge: float
+    noise_std: float
+    limit: float
+    oversample: float
+    norm_bound: float
+    delta: float
+    pool: Matrix
+    draws: Callable[[int, int], Vector]
+
+    def run(self, first: int, value_of: Callable[[int], float], T: int) -> list[list[int]]:
+        """Return the batches after the first candidate was evaluated once."""
+        history, values = [first], [value_of(first)]
+        stale_of = [float(self.kernel.diagonal(self.pool[[first]])[0])]
+        stale = DenseNystrom(self.kernel, self.ridge, self.pool[:0], self.pool[:0], np.zeros(0))
+        batches, step = [], 1
+        while len(history) < T:
+            stale = self.resparsify(stale, history, values, step)
+            gains = sum(math.log(1 + s / self.ridge) for s in stale_of)
+            ratio = self.noise_std / math.sqrt(self.ridge)
+            beta = self.norm_bound + ratio * math.sqrt(
+                self.limit * gains + math.log(1 / self.delta)
+            )
+            batch = self.fill(stale, history, beta, T - len(history))
+            stale_var = stale.variance(self.pool)
+            for row in batch:
+                history.append(row)
+                stale_of.append(float(stale_var[row]))
+                values.append(value_of(row))
+            batches.append(batch)
+            step += 1
+        return batches
+
+    def resparsify(
+        self, stale: DenseNystrom, history: list[int], values: list[float], step: int
+    ) -> DenseNystrom:
+        unique = list(dict.fromkeys(history))
+        w = np.array([history.count(row) for row in unique], dtype=np.float64)
+        if len(stale.S):
+            var = stale.variance(self.pool[unique])
+        else:
+            var = self.kernel.diagonal(self.pool[unique])
+        p = np.minimum(1, w * self.oversample * var / self.ridge)
+        chosen = np.flatnonzero(self.draws(step, len(unique)) < p)
+        if not len(chosen):
+            chosen = np.array([np.argmax(p)])
+        S = self.pool[np.array(unique)[chosen]]
+        return DenseNystrom(self.kernel, self.ridge, S, self.pool[history], np.array(values))
+
+    def fill(self, stale: DenseNystrom, history: list[int], beta: float, room: int) -> list[int]:
+        batch: list[int] = []
+        bound, mean, var0 = 1.0, stale.mean(self.pool), stale.variance(self.pool)
+        now = stale
+        while len(batch) < room and bound <= self.limit:
+            var = np.maximum(now.variance(self.pool), 0)
+            row = int(np.argmax(mean + beta * np.sqrt(var)))
+            batch.append(row)
+            bound += var0[row] / self.ridge
+            rows = history + batch
+            now = DenseNystrom(
+                self.kernel, self.ridge, stale.S, self.pool[rows], np.zeros(len(rows))
+            )
+        return batch
