@@ -44,6 +44,11 @@ class Scene:
         return prior.rebuilt(p, first)
 
 
+def close(actual: Vector, expected: Vector, tolerance: float = RTOL) -> None:
+    """Assert that arrays agree, relatively where they are large and absolutely where small."""
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
+
+
 def no_rng() -> np.random.Generator:
     """A generator for calls that must not draw."""
     return np.random.default_rng(0)

@@ -15,16 +15,16 @@ from noregret.posteriors import Points
 
 def slow_rbf(X: Matrix, Z: Matrix, lengthscale: Vector | float) -> Matrix:
     gap = (X[:, None, :] - Z[None, :, :]) / lengthscale
-    return np.exp(-0.5 * (gap**2).sum(axis=2))
+    return np.asarray(np.exp(-0.5 * (gap**2).sum(axis=2)))
 
 
 def slow_matern(X: Matrix, Z: Matrix, lengthscale: Vector | float, nu: float) -> Matrix:
     r = np.sqrt((((X[:, None, :] - Z[None, :, :]) / lengthscale) ** 2).sum(axis=2))
     if nu == 0.5:
-        return np.exp(-r)
+        return np.asarray(np.exp(-r))
     if nu == 1.5:
-        return (1 + math.sqrt(3) * r) * np.exp(-math.sqrt(3) * r)
-    return (1 + math.sqrt(5) * r + 5 * r**2 / 3) * np.exp(-math.sqrt(5) * r)
+        return np.asarray((1 + math.sqrt(3) * r) * np.exp(-math.sqrt(3) * r))
+    return np.asarray((1 + math.sqrt(5) * r + 5 * r**2 / 3) * np.exp(-math.sqrt(5) * r))
 
 
 @dataclass
@@ -74,7 +74,7 @@ class DenseNystrom:
 
     def __post_init__(self) -> None:
         values, vectors = np.linalg.eigh(self.kernel(self.S, self.S))
-        safe = values > 1e-12 * max(values.max(), 1e-300)
+        safe = values > 1e-12 * values.max(initial=1e-300)
         roots = np.where(safe, 1 / np.sqrt(np.where(safe, values, 1.0)), 0.0)
         self.root = vectors * roots @ vectors.T  # pseudo-inverse square root of K_S
         Z = self.embed(self.X)

@@ -35,7 +35,7 @@ def _plus(self: Kernel, other: Kernel) -> Sum:
     return Sum(left=self, right=other)
 
 
-def _times(self: Kernel, other: Kernel | float) -> Kernel:
+def _times(self: Kernel, other: Kernel | float) -> Scaled | Product:
     if isinstance(other, int | float):
         return Scaled(kernel=self, variance=float(other))
     return Product(left=self, right=other)

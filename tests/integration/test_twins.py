@@ -1,0 +1,167 @@
+"""Algorithms that must be one another, and BBKB against its pseudo-code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import noregret as nr
+from noregret.streams import Purpose, stream
+from problems import RKHSProblem, drive, rkhs_problem
+from twins import StepByStepBBKB
+
+seeds = st.integers(0, 2**20)
+
+
+def small(seed: int) -> RKHSProblem:
+    return rkhs_problem(seed, candidates=40, lengthscale=0.4, noise_std=0.2)
+
+
+def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
+    """The same optimizer with parts of its policy exchanged."""
+    bandit = optimizer._policy
+    assert isinstance(bandit, nr.Bandit)
+    changed = replace(bandit, **parts)  # type: ignore[arg-type]  # any field of Bandit
+    return nr.Optimizer(optimizer.pool, changed, seed=optimizer._seed)
+
+
+@given(seeds)
+def test_bbkb_with_limit_1_is_bkb(seed: int) -> None:
+    """Given the same width and the same stream of dictionaries."""
+    p = small(seed)
+    width = nr.BBKBExperimentsWidth(0.1, 1.0)
+    shared = {"kernel": p.kernel, "noise_std": p.noise_std, "width": width, "seed": seed}
+    one = nr.bbkb(p.pool, limit=1.0, **shared)  # type: ignore[arg-type]  # settings as a dict
+    other = nr.bkb(p.pool, **shared)  # type: ignore[arg-type]  # settings as a dict
+    np.testing.assert_array_equal(drive(one, p, 25, seed), drive(other, p, 25, seed))
+
+
+@given(seeds, st.sampled_from(["global", "local"]))
+def test_gp_bucb_by_ratio_is_bbkb_on_the_exact_posterior(
+    seed: int, rule: Literal["global", "local"]
+) -> None:
+    """BBKB is GP-BUCB with a better rule and a cheaper posterior; nothing else."""
+    p = small(seed)
+    bucb = nr.gp_bucb(
+        p.pool,
+        kernel=p.kernel,
+        noise_std=p.noise_std,
+        rule=rule,
+        limit=1.7,
+        seed=seed,
+    )
+    bbkb = nr.bbkb(
+        p.pool,
+        kernel=p.kernel,
+        noise_std=p.noise_std,
+        rule=rule,
+        limit=1.7,
+        seed=seed,
+    )
+    exact = bucb._policy
+    assert isinstance(exact, nr.Bandit)
+    twin = swapped(bbkb, prior=exact.prior, width=exact.width)
+    np.testing.assert_array_equal(drive(bucb, p, 40, seed), drive(twin, p, 40, seed))
+
+
+@given(seeds, st.sampled_from(["ucb", "ei"]))
+def test_mini_with_count_1_is_the_plain_algorithm(seed: int, kind: str) -> None:
+    """MINI changes how often, never what."""
+    p = small(seed)
+    plain, mini = {"ucb": (nr.gp_ucb, nr.mini_gp_ucb), "ei": (nr.gp_ei, nr.mini_gp_ei)}[kind]
+    one = plain(p.pool, kernel=p.kernel, noise_std=p.noise_std, seed=seed)
+    other = mini(p.pool, kernel=p.kernel, noise_std=p.noise_std, seed=seed)
+    rng, noise = np.random.default_rng(seed), np.random.default_rng(seed)
+    for _ in range(30):
+        a, b = one.ask(), other.ask(at_most=1)
+        assert a.sequence.tolist() == b.sequence.tolist()
+        one.tell(a, p.measure(np.asarray(a.sequence, dtype=np.int64), rng))
+        other.tell(b, p.measure(np.asarray(b.sequence, dtype=np.int64), noise))
+
+
+@given(seeds)
+def test_mini_takes_any_acquisition(seed: int) -> None:
+    """`mini_gp_ucb` is `mini` with UCB."""
+    p = small(seed)
+    one = nr.mini_gp_ucb(p.pool, kernel=p.kernel, noise_std=p.noise_std, limit=1.5, seed=1)
+    other = nr.mini(
+        p.pool, kernel=p.kernel, noise_std=p.noise_std, acquisition=nr.UCB(), limit=1.5, seed=1
+    )
+    np.testing.assert_array_equal(drive(one, p, 40, seed), drive(other, p, 40, seed))
+
+
+@given(seeds, st.sampled_from([1.0, 1.2, 2.0, 4.0]), st.sampled_from([0.5, 2.0, 8.0]))
+def test_bbkb_is_its_pseudo_code_step_by_step(seed: int, limit: float, q: float) -> None:
+    """Algorithm 1 with its slips mended, dense, one evaluation at a time, given the same draws."""
+    p = rkhs_problem(seed, candidates=30, lengthscale=0.4, noise_std=0.5)
+    horizon = 60
+    noise = np.random.default_rng(seed).standard_normal(horizon) * p.noise_std
+    optimizer = nr.bbkb(
+        p.pool,
+        kernel=p.kernel,
+        noise_std=p.noise_std,
+        limit=limit,
+        oversample=q,
+        delta=0.05,
+        seed=seed,
+    )
+    batches: list[list[int]] = []
+    while optimizer.spent < horizon:
+        batch = optimizer.ask(at_most=horizon - optimizer.spent)
+        ids = [int(row) for row in batch.sequence]
+        at = optimizer.spent
+        optimizer.tell(batch, p.values[ids] + noise[at : at + len(ids)])
+        batches.append(ids)
+    told = iter(noise)
+    twin = StepByStepBBKB(
+        kernel=p.kernel,
+        ridge=p.noise_std**2,
+        noise_std=p.noise_std,
+        limit=limit,
+        oversample=q,
+        norm_bound=1.0,
+        delta=0.05,
+        pool=p.pool.X,
+        draws=lambda step, n: stream(seed, Purpose.DICTIONARY, step).random(n),
+    )
+    expected = twin.run(batches[0][0], lambda row: float(p.values[row] + next(told)), horizon)
+    assert batches[1:] == expected
+
+
+@pytest.mark.parametrize(
+    "make",
+    [nr.gp_ucb, nr.gp_ei, nr.gp_bucb, nr.mini_gp_ucb, nr.mini_gp_ei, nr.bkb, nr.bbkb],
+)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_permuting_the_pool_permutes_the_choices(make: object, seed: int) -> None:
+    """Which row a candidate stands in must not matter: scores separated, start given."""
+    assert callable(make)
+    p = small(seed)
+    order = np.random.default_rng(seed).permutation(len(p.pool))
+    permuted = RKHSProblem(nr.Pool(p.pool.X[order]), p.kernel, p.values[order], p.noise_std)
+    back = np.argsort(order)
+    one = make(p.pool, kernel=p.kernel, noise_std=p.noise_std, start=[7, 3])
+    other = make(permuted.pool, kernel=p.kernel, noise_std=p.noise_std, start=back[[7, 3]])
+    rng, noise = np.random.default_rng(seed), np.random.default_rng(seed)
+    for _ in range(12):
+        a, b = one.ask(at_most=5), other.ask(at_most=5)
+        there = order[np.asarray(b.sequence, dtype=np.int64)]
+        assert a.sequence.tolist() == there.tolist()
+        one.tell(a, p.measure(there, rng))
+        other.tell(b, p.measure(there, noise))
+
+
+def test_workers_share_a_run_without_treading_on_each_other() -> None:
+    """Two workers at the start of a sparse run must not be sent to the same point."""
+    p = small(5)
+    for make in (nr.bkb, nr.bbkb, nr.gp_ucb, nr.gp_bucb, nr.mini_gp_ucb):
+        optimizer = make(p.pool, kernel=p.kernel, noise_std=p.noise_std, seed=3)
+        first = optimizer.ask(at_most=1, worker="a")
+        second = optimizer.ask(at_most=1, worker="b")
+        third = optimizer.ask(at_most=1, worker="c")
+        assert len({*first.ids.tolist(), *second.ids.tolist(), *third.ids.tolist()}) == 3

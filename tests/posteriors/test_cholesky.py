@@ -1,0 +1,100 @@
+"""Factors made, extended, shifted and pivoted, against LAPACK from scratch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noregret.arrays import Matrix
+from noregret.errors import KernelError, NumericalWarning
+from noregret.posteriors import cholesky
+
+seeds = st.integers(0, 2**20)
+
+
+def positive(seed: int, n: int) -> Matrix:
+    B = np.random.default_rng(seed).standard_normal((n, n + 2))
+    return B @ B.T + 0.1 * np.eye(n)
+
+
+@given(seeds, st.integers(0, 8), st.integers(1, 5))
+def test_appending_equals_factoring_the_whole(seed: int, n: int, k: int) -> None:
+    """Each new point is appended; a wrong row would poison all later beliefs."""
+    A = positive(seed, n + k)
+    L = cholesky.factor(A[:n, :n])
+    grown = cholesky.append(L, A[n:, :n], A[n:, n:])
+    np.testing.assert_allclose(grown, np.linalg.cholesky(A), rtol=1e-9, atol=1e-10)
+
+
+@given(seeds, st.integers(1, 9))
+def test_shifting_equals_factoring_the_whole(seed: int, n: int) -> None:
+    """More evaluations of an old point shift one entry."""
+    rng = np.random.default_rng(seed)
+    A = positive(seed, n)
+    shift = np.where(rng.random(n) < 0.4, rng.uniform(-0.05, 0.3, n), 0.0)
+    changed = cholesky.shift(cholesky.factor(A), shift)
+    np.testing.assert_allclose(
+        changed, np.linalg.cholesky(A + np.diag(shift)), rtol=1e-9, atol=1e-10
+    )
+
+
+@given(seeds, st.integers(1, 6), st.integers(1, 6))
+def test_pivoting_leaves_out_dependent_rows(seed: int, rank: int, copies: int) -> None:
+    """A dictionary that holds a point twice must embed as if it held it once."""
+    B = np.random.default_rng(seed).standard_normal((rank, rank + 3))
+    B = np.vstack([B, B[:1].repeat(copies, axis=0)])
+    A = B @ B.T
+    L, kept = cholesky.pivoted(A)
+    assert len(kept) == rank
+    np.testing.assert_allclose(L @ L.T, A[np.ix_(kept, kept)], rtol=1e-9, atol=1e-9)
+
+
+@given(seeds, st.integers(1, 8))
+def test_solving(seed: int, n: int) -> None:
+    """Every mean is one of these solves."""
+    A, b = positive(seed, n), np.random.default_rng(seed).standard_normal(n)
+    L = cholesky.factor(A)
+    np.testing.assert_allclose(cholesky.solve(L, b), np.linalg.solve(A, b), rtol=1e-7, atol=1e-9)
+    B = np.random.default_rng(seed + 1).standard_normal((n, 3))
+    np.testing.assert_allclose(
+        cholesky.solve_lower(L, B), np.linalg.solve(np.tril(L), B), rtol=1e-7, atol=1e-9
+    )
+    assert cholesky.log_det(L) == pytest.approx(np.linalg.slogdet(A)[1], rel=1e-9, abs=1e-9)
+
+
+def test_nothing_is_a_factor_too() -> None:
+    """The prior has no points."""
+    empty = np.zeros((0, 0))
+    assert cholesky.factor(empty).shape == (0, 0)
+    assert cholesky.solve_lower(empty, np.zeros((0, 4))).shape == (0, 4)
+    assert cholesky.log_det(empty) == 0.0
+    L, kept = cholesky.pivoted(empty)
+    assert L.shape == (0, 0)
+    assert kept.shape == (0,)
+
+
+def test_rounding_is_repaired_with_a_warning() -> None:
+    """Coinciding candidates at tiny noise must not stop a run, nor pass in silence."""
+    A = np.ones((3, 3)) * (1 - 1e-16)
+    A[0, 0] -= 1e-16
+    with pytest.warns(NumericalWarning, match="nearly coincide"):
+        L = cholesky.factor(A)
+    np.testing.assert_allclose(L @ L.T, A, atol=1e-7)
+
+
+def test_an_indefinite_matrix_is_refused() -> None:
+    """A kernel that is no covariance has no posterior."""
+    bad = np.array([[1.0, 2.0], [2.0, 1.0]])
+    with pytest.raises(KernelError, match="not positive definite"):
+        cholesky.factor(bad)
+    with pytest.raises(KernelError, match="not positive definite"):
+        cholesky.pivoted(bad)
+
+
+def test_points_without_variance_carry_nothing() -> None:
+    """A linear kernel knows its value at the origin; such a point cannot be a member."""
+    L, kept = cholesky.pivoted(np.zeros((2, 2)))
+    assert L.shape == (0, 0)
+    assert kept.size == 0

@@ -1,0 +1,133 @@
+"""The house itself: imports walk down the map, and `import noregret` stays light."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import noregret
+
+SOURCE = Path(noregret.__file__).parent
+ROOT = SOURCE.parents[1]
+
+# From the ground up: a room may import only rooms above it in this list.
+MAP = (
+    "errors",
+    "arrays",
+    "streams",
+    "pools.base",
+    "pools.array",
+    "pools",
+    "kernels",
+    "ledger",
+    "posteriors.cholesky",
+    "posteriors.base",
+    "posteriors.exact",
+    "posteriors.dictionary",
+    "posteriors.nystrom",
+    "posteriors",
+    "confidence",
+    "acquisitions",
+    "surveys",
+    "search",
+    "batching",
+    "policy",
+    "starts",
+    "bandit",
+    "baselines",
+    "batches",
+    "tickets",
+    "answers",
+    "snapshot",
+    "optimizer",
+    "plans",
+    "algorithms",
+    "runner",
+)
+
+
+def rooms() -> dict[str, Path]:
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = path
+    del found["__init__"]
+    return found
+
+
+def imports_of(path: Path) -> set[str]:
+    """Rooms that a file imports, at its top or inside functions."""
+    tree, found = ast.parse(path.read_text()), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("noregret"):
+            module = (node.module or "").removeprefix("noregret").removeprefix(".")
+            names = [f"{module}.{alias.name}".removeprefix(".") for alias in node.names]
+            found |= {name if name in MAP else module for name in names}
+        elif isinstance(node, ast.Import):
+            found |= {a.name.removeprefix("noregret.") for a in node.names if "noregret." in a.name}
+    return found
+
+
+def test_every_room_is_on_the_map() -> None:
+    """The folder is the table of contents."""
+    assert set(rooms()) == set(MAP)
+
+
+def test_imports_follow_the_map() -> None:
+    """A room that imports from below it will one day be a circle."""
+    for name, path in rooms().items():
+        inside = name.split(".")[0]
+        for other in imports_of(path):
+            if name == other:
+                continue
+            assert other in MAP, f"{name} imports {other!r}"
+            assert MAP.index(other) < MAP.index(name) or other == inside, f"{name} → {other}"
+
+
+def test_importing_loads_numpy_and_scipy_only() -> None:
+    """A library that drags in a plotting stack is slow before it starts."""
+    code = (
+        "import sys, noregret; tops = {m.partition('.')[0] for m in sys.modules};"
+        "print(sorted(t for t in tops if not t.startswith('_')))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(ast.literal_eval(run.stdout))
+    foreign = loaded - set(sys.stdlib_module_names) - {"numpy", "scipy", "noregret"}
+    editable = {name for name in foreign if name.startswith(("__editable__", "sitecustomize"))}
+    known_to_start = {"distutils_hack", "google", "mpl_toolkits"}  # from .pth files, not from us
+    assert foreign - editable - known_to_start <= {"cython_runtime"}
+
+
+def test_public_names_exist_and_say_what_they_do() -> None:
+    """help() is the first thing a newcomer tries."""
+    for name in noregret.__all__:
+        thing = getattr(noregret, name)
+        assert name == "FAILED" or (thing.__doc__ or "").strip(), name
+    assert "seed" in str(noregret.bbkb.__doc__) or "seed" in _signature(noregret.bbkb)
+
+
+def _signature(function: object) -> str:
+    import inspect
+
+    assert callable(function)
+    return str(inspect.signature(function))
+
+
+def test_the_notation_names_what_the_code_has() -> None:
+    """docs/notation.md maps every symbol to a name; a renamed name must be renamed there."""
+    table = (ROOT / "docs" / "notation.md").read_text()
+    names = re.findall(r"^\|[^|]*\| `([^`]+)`", table, flags=re.M)
+    assert len(names) >= 20
+    text = "\n".join(path.read_text() for path in rooms().values())
+    for name in names:
+        word = name.split("(")[0].split(".")[-1]
+        assert re.search(rf"\b{re.escape(word)}\b", text), f"notation.md names {name!r}"
+
+
+def test_files_stay_small_enough_to_hold_one_noun() -> None:
+    """A file over 400 lines usually holds two."""
+    for name, path in rooms().items():
+        assert len(path.read_text().splitlines()) <= 400, name
