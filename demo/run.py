@@ -1,1 +1,175 @@
-"""placeholder"""
+"""Optimise 20 000 candidates with 20 000 noisy evaluations, by three algorithms, and draw it.
+
+Run by `make demo`. The truth is known here, so that what was found can be held against it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from rich.console import Console
+from rich.table import Table
+
+import noregret as nr
+
+CANDIDATES = 20_000
+BUDGET = 20_000
+NOISE = 5.0  # percentage points
+SPREAD = 15.0
+CENTRE = 50.0
+LENGTHSCALE = 0.12
+ALGORITHMS = {"mini_gp_ucb": nr.mini_gp_ucb, "mini_gp_ei": nr.mini_gp_ei, "bbkb": nr.bbkb}
+COLOURS = {
+    "mini_gp_ucb": "#0b6e4f",
+    "mini_gp_ei": "#c1666b",
+    "bbkb": "#355691",
+    "uniform": "#8a8a8a",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Yields, in percent, of made-up reaction conditions: two settings between 0 and 1."""
+
+    X: npt.NDArray[np.float64]
+    truth: npt.NDArray[np.float64]
+    kernel: nr.Kernel
+    norm: float
+
+
+@dataclass(frozen=True)
+class Run:
+    name: str
+    result: nr.Result
+    seconds: float
+    average_regret: npt.NDArray[np.float64]
+
+
+def make_problem(seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    X, centres = rng.random((CANDIDATES, 2)), rng.random((40, 2))
+    kernel = SPREAD**2 * nr.RBF(LENGTHSCALE)
+    a = rng.standard_normal(40) / SPREAD**2
+    f = kernel(X, centres) @ a
+    a *= SPREAD / f.std()
+    f *= SPREAD / f.std()
+    return Problem(X, CENTRE + f, kernel, float(np.sqrt(a @ kernel(centres, centres) @ a)))
+
+
+def optimise(problem: Problem, name: str) -> Run:
+    rng = np.random.default_rng(7)
+    began = time.perf_counter()
+    result = nr.maximize(
+        lambda row: problem.truth[row] + NOISE * rng.standard_normal(),
+        nr.Pool(problem.X),
+        algorithm=ALGORITHMS[name],
+        budget=BUDGET,
+        by_id=True,
+        kernel=problem.kernel,
+        noise_std=NOISE,
+        offset=CENTRE,
+        norm_bound=problem.norm,
+        horizon=BUDGET,
+    )
+    return Run(name, result, time.perf_counter() - began, averaged(problem, result.ids))
+
+
+def averaged(problem: Problem, ids: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
+    """R_t/t: how much an evaluation fell short of the best, on average so far."""
+    short = problem.truth.max() - problem.truth[ids.astype(np.int64)]
+    return np.asarray(np.cumsum(short) / np.arange(1, len(ids) + 1))
+
+
+def report(problem: Problem, runs: list[Run], console: Console) -> None:
+    table = Table(title=f"\n{CANDIDATES:,} candidates, {BUDGET:,} evaluations, noise ±{NOISE:g}")
+    for column in (
+        "algorithm",
+        "seconds",
+        "candidates tried",
+        "batches",
+        "found",
+        "true best",
+        "certified gap",
+        "average regret",
+    ):
+        table.add_column(column, justify="left" if column == "algorithm" else "right")
+    for run in runs:
+        best, optimizer = run.result.best, run.result.optimizer
+        table.add_row(
+            run.name,
+            f"{run.seconds:.1f}",
+            f"{optimizer.unique}",
+            f"{optimizer.batches}",
+            f"{problem.truth[int(best.id)]:.2f}",
+            f"{problem.truth.max():.2f}",
+            f"{run.result.certificate().gap:.2f}",
+            f"{run.average_regret[-1]:.2f}",
+        )
+    console.print(table)
+    console.print("[bold]mini_gp_ucb recommends[/bold]", str(runs[0].result.best))
+    console.print(str(runs[0].result.certificate()), highlight=False)
+
+
+def draw(problem: Problem, runs: list[Run], path: Path) -> None:
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    draw_regret(left, problem, runs)
+    draw_pool(right, problem, runs[0])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+
+
+def draw_regret(axes: Axes, problem: Problem, runs: list[Run]) -> None:
+    rng = np.random.default_rng(8)
+    uniform = averaged(problem, rng.integers(CANDIDATES, size=BUDGET))
+    t = np.arange(1, BUDGET + 1)
+    curves = [("uniform", uniform), *((run.name, run.average_regret) for run in runs)]
+    for name, curve in curves:
+        axes.loglog(t, curve, color=COLOURS[name], lw=2, label=f"{name}  {curve[-1]:.2f}")
+    axes.set_xlim(10, BUDGET)
+    axes.set_xlabel("evaluations")
+    axes.set_ylabel("average regret (percentage points)")
+    axes.set_title("Falling behind the best, less and less", loc="left", fontsize=11)
+    axes.legend(frameon=False, loc="lower left")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25, which="both", lw=0.5)
+
+
+def draw_pool(axes: Axes, problem: Problem, run: Run) -> None:
+    X, truth = problem.X, problem.truth
+    shades = axes.scatter(*X.T, c=truth, s=2, cmap="Greys", vmin=truth.min(), linewidths=0)
+    axes.figure.colorbar(shades, ax=axes, label="true yield (%)", shrink=0.8)
+    rows, counts = np.unique(run.result.ids.astype(np.int64), return_counts=True)
+    axes.scatter(*X[rows].T, s=6 + 3 * np.sqrt(counts), color=COLOURS[run.name], alpha=0.7, lw=0)
+    best = X[int(np.argmax(truth))]
+    axes.plot(*best, marker="+", color="#d62828", ms=16, mew=2)
+    axes.set_title(f"{len(rows)} candidates tried by {run.name}", loc="left", fontsize=11)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.set_aspect("equal")
+    axes.set_xlabel("larger dot: more evaluations;  + the true best")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out" / "demo.png")
+    out: Path = parser.parse_args().out
+    console, problem = Console(), make_problem(seed=0)
+    runs = []
+    for name in ALGORITHMS:
+        console.print(f"{name} …")
+        runs.append(optimise(problem, name))
+    report(problem, runs, console)
+    draw(problem, runs, out)
+    console.print(f"\nThe picture is in {out}")
+
+
+if __name__ == "__main__":
+    main()

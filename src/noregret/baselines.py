@@ -63,7 +63,7 @@ class Uniform:
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
         rng = evidence.rng(Purpose.POLICY)
         rows = uniform_rows(evidence.excluded, min(self.size, room), rng)
-        return _singles(rows, f"fixed size {self.size} reached"), state
+        return _singles(rows, self.size, room), state
 
 
 @final
@@ -91,17 +91,19 @@ class EpsilonGreedy:
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
         rng = evidence.rng(Purpose.POLICY)
         size = min(self.size, room)
+        luck = rng.random(self.size)[:size]  # drawn whole, so that `room` only cuts
         rows = uniform_rows(evidence.excluded, size, rng)
         t = evidence.evaluations + int(evidence.open_.w.sum()) + 1 + np.arange(size)
-        explore = rng.random(size) < self.a / t**self.b
+        explore = luck < self.a / t**self.b
         allowed = ~evidence.excluded[evidence.told.rows]
         if allowed.any():
             y = np.where(allowed, evidence.told.y, -np.inf)
             best = evidence.told.rows[y == y.max()].min()
             rows = np.where(explore, rows, best)
-        return _singles(rows, f"fixed size {self.size} reached"), state
+        return _singles(rows, self.size, room), state
 
 
-def _singles(rows: Indices, reason: str) -> Proposal:
+def _singles(rows: Indices, size: int, room: int) -> Proposal:
+    reason = f"fixed size {size} reached" if size <= room else f"at_most {room} reached"
     ones = np.ones(len(rows), dtype=np.int64)
     return Proposal(rows, ones, np.zeros(len(rows)), reason)

@@ -76,7 +76,8 @@ class Batch:
         )
 
     def __repr__(self) -> str:
+        candidates = len(np.unique(self.ids))
         return (
-            f"Batch(ticket={self.ticket}, {len(self)} evaluations of {len(self.ids)} candidates, "
+            f"Batch(ticket={self.ticket}, {len(self)} evaluations of {candidates} candidates, "
             f"reason={self.reason!r})"
         )

@@ -79,6 +79,11 @@ def _open(self: BatchRule, opening: Opening) -> Fill:  # noqa: ARG001
     return Fill(ridge=opening.stale.ridge)
 
 
+def _times(choice: Choice) -> int:
+    """Once; but a value known exactly changes nothing, so that it would win all the room."""
+    return choice.room if choice.stale == 0 else 1
+
+
 def _owe_nothing(self: BatchRule, fill: Fill, choice: Choice, count: int) -> Fill:  # noqa: ARG001
     return fill
 
@@ -128,8 +133,9 @@ class ProductBound:
         return replace(fill, bound=fill.bound * (1 + count * choice.now / fill.ridge))
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
+        count = _times(choice)
         bound = fill.bound * (1 + choice.now / fill.ridge)  # (1)
-        return 1, replace(fill, size=fill.size + 1, bound=bound)
+        return count, replace(fill, size=fill.size + count, bound=bound)
 
     def is_full(self, fill: Fill) -> bool:
         return fill.bound > self.limit
@@ -159,8 +165,9 @@ class GlobalRatio:
         return replace(fill, bound=fill.bound + count * choice.stale / fill.ridge)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
+        count = _times(choice)
         bound = fill.bound + choice.stale / fill.ridge  # (2)
-        return 1, replace(fill, size=fill.size + 1, bound=bound)
+        return count, replace(fill, size=fill.size + count, bound=bound)
 
     def is_full(self, fill: Fill) -> bool:
         return fill.bound > self.limit
@@ -201,7 +208,8 @@ class LocalRatio:
         return replace(fill, bound=bound, over=over)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
-        return 1, replace(self.owe(fill, choice, 1), size=fill.size + 1)
+        count = _times(choice)
+        return count, replace(self.owe(fill, choice, 1), size=fill.size + count)
 
     def is_full(self, fill: Fill) -> bool:
         return fill.over
@@ -231,7 +239,7 @@ class Repeat:
         with np.errstate(divide="ignore", over="ignore"):
             stays = float(np.float64((self.limit - 1) * fill.ridge) / choice.now)
         count = max(1, math.floor(min(stays, choice.room)))
-        return count, replace(fill, size=fill.size + count, over=True)
+        return count, replace(fill, size=fill.size + count, over=stays < choice.room + 1)
 
     def is_full(self, fill: Fill) -> bool:
         return fill.over

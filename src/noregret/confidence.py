@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias, final
+from typing import Protocol, TypeAlias, final, runtime_checkable
 
 from noregret.errors import require_at_least, require_positive, require_probability
 from noregret.posteriors import NystromPosterior, Posterior
@@ -75,6 +75,7 @@ def _bounded(standing: Standing) -> Assumptions:
     )
 
 
+@runtime_checkable
 class Width(Protocol):
     """A schedule of beta, with the theorem behind it."""
 

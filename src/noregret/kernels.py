@@ -42,6 +42,8 @@ def _times(self: Kernel, other: Kernel | float) -> Scaled | Product:
 
 
 def _kernel(value: object) -> Kernel:
+    if isinstance(value, type):
+        raise ArgumentError(f"kernel must be an instance, {value.__name__}(...), got the class.")
     if not isinstance(value, Kernel):
         raise ArgumentError(
             f"a kernel must be callable as k(X, Z) and have diagonal(X), got {value!r}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, final
 
@@ -11,7 +12,7 @@ import numpy as np
 from noregret import snapshot
 from noregret.answers import Best, Certificate, PosteriorView, Units
 from noregret.arrays import Indices, Mask, Vector, as_floats
-from noregret.batches import FAILED, Batch, Failed
+from noregret.batches import FAILED, Batch
 from noregret.errors import (
     ArgumentError,
     NothingToldError,
@@ -29,6 +30,7 @@ from noregret.snapshot import Parts
 from noregret.tickets import OPEN, Ticket, Tickets, digest_of
 
 MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
+MOST_COUNT = 10**12  # evaluations behind one average
 MOST_VALUE = 1e150  # distance of a value from the offset; squares must stay finite
 Goal: TypeAlias = Literal["max", "min"]
 
@@ -121,8 +123,13 @@ class Optimizer:
         self._tickets.settle(ticket, still_open, np.ones(len(still_open), dtype=np.bool_))
 
     def exclude(self, ids: object) -> None:
-        """Never ask for these candidates again, nor name one of them as best."""
-        self._excluded[self._pool.find(ids)] = True
+        """Never ask for these candidates again, nor name one of them as best.
+
+        Evaluations of them under way are taken back; a value that still comes is accepted.
+        """
+        rows = self._pool.find(ids)
+        self._excluded[rows] = True
+        self._tickets.withdraw(rows)
 
     # -- looking ----------------------------------------------------------------------------------
 
@@ -211,7 +218,11 @@ class Optimizer:
 
     def _tell_batch(self, batch: Batch, values: object) -> None:
         numbers, failed = _parsed(values, len(batch), f"batch {batch.ticket}")
-        receipt = (batch.start, batch.start + len(batch), digest_of(numbers, failed))
+        receipt = (
+            batch.start,
+            batch.start + len(batch),
+            digest_of(batch.sequence, numbers, failed),
+        )
         if self._tickets.is_repetition(batch.ticket, *receipt):
             return
         ticket, positions = self._positions(batch)
@@ -241,8 +252,11 @@ class Optimizer:
                 f"tell() got {len(rows)} ids, {averages.size} means and {amounts.size} counts; "
                 "it takes one mean and one count an id."
             )
-        if ((amounts < 1) | (amounts != np.floor(amounts))).any():
-            raise TellError("tell(counts=...) must be whole numbers of at least 1.")
+        if ((amounts < 1) | (amounts > MOST_COUNT) | (amounts != np.floor(amounts))).any():
+            raise TellError(
+                f"tell(counts=...) must be whole numbers from 1 to {MOST_COUNT:g}, "
+                f"got {counts!r:.80}."
+            )
         inside = self._inwards(averages)
         whole = amounts.astype(np.int64)
         self._ledger.add_means(rows, inside, whole)
@@ -334,22 +348,22 @@ def load(
 
 def _parsed(values: object, count: int, what: str) -> tuple[Vector, Mask]:
     """Return values as floats and where they failed; a single number stands for one value."""
-    if isinstance(values, Failed) or np.ndim(values) == 0:  # type: ignore[arg-type]  # anything
-        values = [values]
-    if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
-        failed, numbers = np.zeros(len(values), dtype=np.bool_), values.astype(np.float64)
-    else:
-        listed = list(values)  # type: ignore[call-overload]  # checked by what follows
+    if not isinstance(values, np.ndarray):
+        listed = list(values) if isinstance(values, Iterable) else [values]
         failed = np.array([value is FAILED for value in listed], dtype=np.bool_)
-        try:
-            numbers = np.array([0.0 if value is FAILED else value for value in listed], np.float64)
-        except (TypeError, ValueError):
-            raise TellError(
-                f"{what}: values must be numbers or noregret.FAILED, got {listed!r:.80}."
-            ) from None
-    if numbers.shape != (count,):
+        values = [0.0 if value is FAILED else value for value in listed]
+    else:
+        failed = np.zeros(len(np.atleast_1d(values)), dtype=np.bool_)
+    try:
+        numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
         raise TellError(
-            f"{what} holds {count} evaluations, got {numbers.size} values.\n"
+            f"{what}: values must be numbers or noregret.FAILED, got {values!r:.80}."
+        ) from None
+    if numbers.shape != (count,):
+        shape = "" if numbers.ndim == 1 else f" in shape {numbers.shape}"
+        raise TellError(
+            f"{what} holds {count} evaluations, got {numbers.size} values{shape}.\n"
             "tell() takes one value per evaluation, in the order of iterating the batch.\n"
             "If an evaluation failed, pass noregret.FAILED in its place; "
             "the point keeps its earlier count."

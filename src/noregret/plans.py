@@ -191,6 +191,12 @@ def plan(
         delta = 0.1 if horizon is None else 1.0 / horizon
     if settings["min_batch"] is not None:
         require_count("min_batch", settings["min_batch"])
+    width = settings["width"]
+    if width is not None and not isinstance(width, Width):
+        raise ArgumentError(
+            f"width must be a width such as noregret.BayesianWidth(), or a multiple of one, "
+            f"0.5 * noregret.RKHSWidth(); got {width!r}."
+        )
     probe(kernel, pool.rows(np.unique(np.linspace(0, len(pool) - 1, PROBED).astype(np.int64))))
     return Plan(
         pool=pool,
@@ -201,7 +207,7 @@ def plan(
         delta=require_probability("delta", delta),
         horizon=horizon,
         theory=theory,
-        width=settings["width"],
+        width=width,
         start=_start(pool, settings["start"]),
         min_batch=settings["min_batch"],
         goal=settings["goal"],

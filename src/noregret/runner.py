@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -13,9 +14,9 @@ import numpy as np
 
 from noregret.answers import Best, Certificate
 from noregret.arrays import Vector
-from noregret.batches import FAILED, Batch, Failed
-from noregret.errors import ArgumentError, require_count
-from noregret.optimizer import Optimizer
+from noregret.batches import Batch, Failed
+from noregret.errors import ArgumentError, TellError, require_count
+from noregret.optimizer import Goal, Optimizer
 from noregret.pools import Candidates, Keys
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Result:
         return self.optimizer.certificate()
 
     def __str__(self) -> str:
-        return f"{len(self.values)} evaluations ({self.ended}); best {self.best}"
+        found = f"best {self.best}" if self.optimizer.evaluations else "nothing measured"
+        return f"{len(self.values)} evaluations ({self.ended}); {found}"
 
 
 def maximize(
@@ -77,10 +79,7 @@ def maximize(
     >>> bool(abs(result.best.x[0] - 0.7) < 0.1)
     True
     """
-    if not callable(f):
-        raise ArgumentError(f"maximize(f, ...): f must be callable, got {f!r}.")
-    require_count("budget", budget)
-    return _run(f, algorithm(pool, **settings), budget, callback, progress, by_id)
+    return _optimise("max", f, pool, algorithm, budget, callback, progress, by_id, settings)
 
 
 def minimize(
@@ -94,17 +93,30 @@ def minimize(
     by_id: bool = False,
     **settings: object,
 ) -> Result:
-    """Find the candidate of smallest f, by noisy evaluations: `maximize` with goal="min"."""
-    return maximize(
-        f,
-        pool,
-        algorithm=algorithm,
-        budget=budget,
-        callback=callback,
-        progress=progress,
-        by_id=by_id,
-        **{"goal": "min", **settings},
-    )
+    """Find the candidate of smallest f, by noisy evaluations; the rest is as in `maximize`."""
+    return _optimise("min", f, pool, algorithm, budget, callback, progress, by_id, settings)
+
+
+def _optimise(
+    goal: Goal,
+    f: Objective,
+    pool: Candidates,
+    algorithm: Callable[..., Optimizer],
+    budget: int,
+    callback: Callback | None,
+    progress: bool,
+    by_id: bool,
+    settings: dict[str, object],
+) -> Result:
+    if not callable(f):
+        raise ArgumentError(f"the function to optimise must be callable, got {f!r}.")
+    if "goal" in settings:
+        raise ArgumentError(
+            f"goal={settings['goal']!r}: maximize and minimize set the goal themselves."
+        )
+    require_count("budget", budget)
+    optimizer = algorithm(pool, goal=goal, **settings)
+    return _run(f, optimizer, budget, callback, progress, by_id)
 
 
 def _run(
@@ -129,7 +141,7 @@ def _run(
                     part = batch[: len(told)]
                     optimizer.tell(part, told)
                     ids.append(part.sequence)
-                    values.extend(np.nan if v is FAILED else float(v) for v in told)  # type: ignore[arg-type]  # FAILED is told apart
+                    values.extend(math.nan if isinstance(v, Failed) else v for v in told)
                 if callback is not None and callback(optimizer, batch, told):
                     ended = "callback"
                     break
@@ -150,7 +162,7 @@ def _evaluate(
     what = batch.sequence.tolist() if by_id else batch
     for argument in what:
         try:
-            told.append(f(argument))
+            told.append(_checked(f(argument)))
         except Exception as error:
             error.add_note(
                 "raised by the function being optimised. If an evaluation may fail, "
@@ -158,6 +170,19 @@ def _evaluate(
             )
             raise
         display.advance()
+
+
+def _checked(value: object) -> float | Failed:
+    """Return what f gave as a number, or refuse it before more is measured in vain."""
+    if isinstance(value, Failed):
+        return value
+    try:
+        number = float(np.asarray(value, dtype=np.float64).item())
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise TellError(f"the function returned {value!r}, which is not a finite number.")
+    return number
 
 
 @final

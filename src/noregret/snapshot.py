@@ -10,7 +10,7 @@ import dataclasses
 import io
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,17 +70,14 @@ KNOWN: dict[str, type[Any]] = {
 
 def write(path: Path, parts: Parts, pool: Candidates) -> None:
     """Write a run; after a crash the file holds either the old run or the new one, whole."""
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
-    tree = {"format": FORMAT, "pool": pool.fingerprint(), "parts": _encode(parts, pool, arrays)}
+    writer = _Writer(pool)
+    tree = {"format": FORMAT, "pool": pool.fingerprint(), "parts": writer.encode(parts)}
+    name = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise SnapshotError(f"cannot write to {path.parent}: {error}.") from error
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with name.open("xb") as file:
             with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
                 archive.writestr("run.json", json.dumps(tree))
-                for key, array in arrays.items():
+                for key, array in writer.arrays.items():
                     buffer = io.BytesIO()
                     np.save(buffer, array, allow_pickle=False)
                     archive.writestr(f"{key}.npy", buffer.getvalue())
@@ -88,7 +85,7 @@ def write(path: Path, parts: Parts, pool: Candidates) -> None:
             os.fsync(file.fileno())
         os.replace(name, path)
     except BaseException as error:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise SnapshotError(
                 f"cannot save to {path}: {error}. What was there before is untouched."
@@ -99,17 +96,21 @@ def write(path: Path, parts: Parts, pool: Candidates) -> None:
 def read(path: Path, pool: Candidates, kernel: Kernel | None) -> Parts:
     """Read a run back; the pool and any kernel of others must be given again."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            tree = json.loads(archive.read("run.json"))
-            arrays = {
-                entry.removesuffix(".npy"): np.load(
-                    io.BytesIO(archive.read(entry)), allow_pickle=False
-                )
-                for entry in archive.namelist()
-                if entry.endswith(".npy")
-            }
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise SnapshotError(f"{path} is not a run saved by noregret: {error}.") from error
+        return _read(path, pool, kernel)
+    except SnapshotError:
+        raise
+    except Exception as error:  # whatever a damaged file may lead to
+        raise SnapshotError(f"{path} is not a run saved by noregret: {error!r}.") from error
+
+
+def _read(path: Path, pool: Candidates, kernel: Kernel | None) -> Parts:
+    with zipfile.ZipFile(path) as archive:
+        tree = json.loads(archive.read("run.json"))
+        arrays = {
+            entry.removesuffix(".npy"): np.load(io.BytesIO(archive.read(entry)), allow_pickle=False)
+            for entry in archive.namelist()
+            if entry.endswith(".npy")
+        }
     if tree.get("format") != FORMAT:
         raise SnapshotError(
             f"{path} has format {tree.get('format')!r}; this version reads {FORMAT}."
@@ -119,67 +120,87 @@ def read(path: Path, pool: Candidates, kernel: Kernel | None) -> Parts:
             f"{path} was saved with another pool: rows, their order or names differ. "
             "Give the pool of that run, unchanged."
         )
-    parts = _decode(tree["parts"], pool, arrays, kernel)
+    parts = _Reader(pool, arrays, kernel).decode(tree["parts"])
     assert isinstance(parts, Parts)
     return parts
 
 
-def _encode(value: Any, pool: Candidates, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if value is pool:
-        return {"pool": True}
-    if isinstance(value, Enumeration):
-        return {"search": "Enumeration"}
-    if isinstance(value, np.ndarray):
-        key = f"a{len(arrays)}"
-        arrays[key] = value
-        return {"array": key}
-    if isinstance(value, list | tuple):
-        return {type(value).__name__: [_encode(entry, pool, arrays) for entry in value]}
-    if isinstance(value, dict):
-        pairs = [[_encode(k, pool, arrays), _encode(v, pool, arrays)] for k, v in value.items()]
-        return {"dict": pairs}
-    if KNOWN.get(type(value).__name__) is type(value):
-        fields = {
-            field.name: _encode(getattr(value, field.name), pool, arrays)
-            for field in dataclasses.fields(value)
-            if field.init
-        }
-        return {"class": type(value).__name__, "fields": fields}
-    if isinstance(value, Kernel):
-        return {"given": "kernel"}
-    raise SnapshotError(
-        f"a {type(value).__name__} cannot be saved: only this library's parts and kernels can."
-    )
+@final
+class _Writer:
+    """Turns parts into a JSON tree, setting arrays aside."""
 
+    def __init__(self, pool: Candidates) -> None:
+        self.pool = pool
+        self.arrays: dict[str, np.ndarray[Any, Any]] = {}
+        self._kernel: Kernel | None = None
 
-def _decode(
-    node: Any, pool: Candidates, arrays: dict[str, np.ndarray[Any, Any]], kernel: Kernel | None
-) -> Any:
-    if not isinstance(node, dict):
-        return node
-
-    def inner(child: Any) -> Any:
-        return _decode(child, pool, arrays, kernel)
-
-    if "class" in node:
-        return KNOWN[node["class"]](**{k: inner(v) for k, v in node["fields"].items()})
-    if "array" in node:
-        return arrays[node["array"]]
-    if "list" in node:
-        return [inner(child) for child in node["list"]]
-    if "tuple" in node:
-        return tuple(inner(child) for child in node["tuple"])
-    if "dict" in node:
-        return {inner(k): inner(v) for k, v in node["dict"]}
-    if "pool" in node:
-        return pool
-    if "search" in node:
-        return Enumeration(pool)
-    if kernel is None:
+    def encode(self, value: Any) -> Any:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if value is self.pool:
+            return {"pool": True}
+        if isinstance(value, Enumeration):
+            return {"search": "Enumeration"}
+        if isinstance(value, np.ndarray):
+            key = f"a{len(self.arrays)}"
+            self.arrays[key] = value
+            return {"array": key}
+        if isinstance(value, list | tuple):
+            return {type(value).__name__: [self.encode(entry) for entry in value]}
+        if isinstance(value, dict):
+            return {"dict": [[self.encode(k), self.encode(v)] for k, v in value.items()]}
+        if KNOWN.get(type(value).__name__) is type(value):
+            fields = [field.name for field in dataclasses.fields(value) if field.init]
+            parts = {name: self.encode(getattr(value, name)) for name in fields}
+            return {"class": type(value).__name__, "fields": parts}
+        if isinstance(value, Kernel):
+            return self._foreign(value)
         raise SnapshotError(
-            "this run used a kernel that is not one of this library's: give it again, "
-            "load(path, pool=pool, kernel=your_kernel)."
+            f"a {type(value).__name__} cannot be saved: only this library's parts and kernels can."
         )
-    return kernel
+
+    def _foreign(self, kernel: Kernel) -> Any:
+        if self._kernel is not None and self._kernel is not kernel:
+            raise SnapshotError(
+                "a run with two different kernels that are not this library's cannot be saved; "
+                "make one kernel object of them."
+            )
+        self._kernel = kernel
+        return {"given": "kernel"}
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reader:
+    """Builds parts from a JSON tree and arrays."""
+
+    pool: Candidates
+    arrays: dict[str, np.ndarray[Any, Any]]
+    kernel: Kernel | None
+
+    def decode(self, node: Any) -> Any:
+        if not isinstance(node, dict):
+            return node
+        if "class" in node:
+            fields = {name: self.decode(child) for name, child in node["fields"].items()}
+            return KNOWN[node["class"]](**fields)
+        if "array" in node:
+            return self.arrays[node["array"]]
+        if "list" in node:
+            return [self.decode(child) for child in node["list"]]
+        if "tuple" in node:
+            return tuple(self.decode(child) for child in node["tuple"])
+        if "dict" in node:
+            return {self.decode(k): self.decode(v) for k, v in node["dict"]}
+        if "pool" in node:
+            return self.pool
+        if "search" in node:
+            return Enumeration(self.pool)
+        if self.kernel is None:
+            raise SnapshotError(
+                "this run used a kernel that is not one of this library's: give it again, "
+                "load(path, pool=pool, kernel=your_kernel)."
+            )
+        return self.kernel

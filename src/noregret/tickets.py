@@ -9,11 +9,12 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from noregret.arrays import Indices, Vector
+from noregret.arrays import Indices, Mask, Vector
 from noregret.errors import TellError
+from noregret.pools import Keys
 
 MOST_RECEIPTS = 10_000  # of closed batches, kept to recognise what is told again
-OPEN, TOLD, FAILED_ONCE, TOLD_BY_ID = 0, 1, 2, 3  # what became of an evaluation
+OPEN, TOLD, FAILED_ONCE, TOLD_BY_ID, WITHDRAWN = range(5)  # what became of an evaluation
 
 
 @final
@@ -113,7 +114,7 @@ class Tickets:
     def is_repetition(self, number: int, start: int, stop: int, digest: str) -> bool:
         """Tell whether exactly this was told before; raise if something else was.
 
-        Evaluations that are open, or were reported as failed, may be told.
+        Evaluations that are open, failed or withdrawn may be told.
         """
         ticket = self.by_number.get(number)
         receipts = self.closed.get(number, []) if ticket is None else ticket.receipts
@@ -130,7 +131,7 @@ class Tickets:
             )
         return False
 
-    def settle(self, ticket: Ticket, positions: Indices, failed: npt.NDArray[np.bool_]) -> None:
+    def settle(self, ticket: Ticket, positions: Indices, failed: Mask) -> None:
         """Mark evaluations as told or failed."""
         late = int((ticket.fate[positions] == FAILED_ONCE).sum())
         self.failures += int(failed.sum()) - late
@@ -160,11 +161,20 @@ class Tickets:
         elif left:
             self.unasked[row] = self.unasked.get(row, 0) + left
 
+    def withdraw(self, rows: Indices) -> None:
+        """Take open evaluations of these rows back; a value that still comes is accepted."""
+        for number in list(self.open_numbers):
+            ticket = self.by_number[number]
+            runs = ticket.runs_of(np.arange(len(ticket.fate)))
+            unwanted = np.isin(ticket.rows, rows)[runs] & (ticket.fate == OPEN)
+            ticket.fate[unwanted] = WITHDRAWN
+            self._close_if_done(ticket)
+
     def _file_away(self) -> None:
-        """Keep only the receipts of batches that were told wholly; those with failures may wait."""
+        """Keep only the receipts of batches that were told wholly; the others may still be told."""
         for number in [n for n, t in self.by_number.items() if not t.is_open]:
             ticket = self.by_number[number]
-            if (ticket.fate != FAILED_ONCE).all():
+            if np.isin(ticket.fate, (TOLD, TOLD_BY_ID)).all():
                 self.closed[number] = self.by_number.pop(number).receipts
         while len(self.closed) > MOST_RECEIPTS:
             self.closed.pop(next(iter(self.closed)))
@@ -174,10 +184,11 @@ class Tickets:
             self.open_numbers.remove(ticket.number)
 
 
-def digest_of(values: Vector, failed: npt.NDArray[np.bool_]) -> str:
+def digest_of(keys: Keys, values: Vector, failed: Mask) -> str:
     """Return a short digest by which telling the same again is recognised."""
-    kept = np.where(failed, np.nan, values)
-    return hashlib.blake2b(kept.tobytes(), digest_size=12).hexdigest()
+    digest = hashlib.blake2b("\n".join(map(str, keys.tolist())).encode(), digest_size=12)
+    digest.update(np.where(failed, np.nan, values).tobytes())
+    return digest.hexdigest()
 
 
 def _counted(runs: Indices) -> list[tuple[int, int]]:

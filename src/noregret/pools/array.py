@@ -78,7 +78,10 @@ class Pool:
 
     def find(self, keys: object) -> Indices:
         """Return the rows of the given names (or row numbers, for a pool without names)."""
-        wanted = np.atleast_1d(np.asarray(keys))
+        try:
+            wanted = np.atleast_1d(np.asarray(keys))
+        except ValueError:
+            raise PoolError(f"ids must be one key or a flat sequence, got {keys!r:.80}.") from None
         if wanted.ndim != 1:
             raise PoolError(f"ids must be one key or a flat sequence, got shape {wanted.shape}.")
         if wanted.size == 0:
@@ -114,7 +117,7 @@ class Pool:
     def _find_names(self, wanted: Keys) -> Indices:
         names = self._names
         assert names is not None
-        if (wanted.dtype.kind in "iu") != (names.dtype.kind in "iu"):
+        if wanted.dtype.kind not in ("iu" if names.dtype.kind == "i" else "U"):
             raise PoolError(
                 f"this pool is addressed by its names, such as {names[0]!r}; got {wanted[0]!r}."
             )
@@ -145,7 +148,9 @@ def _checked_names(names: object, count: int) -> Keys:
             f"Pool(names=...) must be unique: {str(repeated[0])!r} stands {counts.max()} times "
             f"({len(repeated)} names are repeated)."
         )
-    return array.astype(np.int64) if array.dtype.kind in "iu" else array
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64)
+    return array.astype(f"U{max(1, int(np.char.str_len(array).max()))}")  # as wide as needed
 
 
 def _nearest(name: object, names: Keys) -> str:

@@ -1,0 +1,575 @@
+"""What must be refused, with a message that names it, and without a trace in the optimizer."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.arrays import Matrix, Vector
+
+NAN, INF = float("nan"), float("inf")
+POOL = nr.Pool(np.linspace(0, 1, 12)[:, None])
+NAMED = nr.Pool(np.linspace(0, 1, 3)[:, None], names=["acid", "base", "salt"])
+KERNEL = nr.RBF(0.3)
+NAMES = ["mini_gp_ucb", "gp_bucb", "bbkb", "uniform"]
+
+
+def build(name: str) -> nr.Optimizer:
+    """An algorithm whose batches hold at least three evaluations."""
+    if name == "uniform":
+        return nr.uniform(POOL, batch_size=3, seed=1)
+    algorithms: dict[str, Callable[..., nr.Optimizer]] = {
+        "mini_gp_ucb": nr.mini_gp_ucb,
+        "gp_bucb": nr.gp_bucb,
+        "bbkb": nr.bbkb,
+    }
+    return algorithms[name](POOL, kernel=KERNEL, noise_std=0.5, limit=150.0, seed=1)
+
+
+def midway(name: str) -> tuple[nr.Optimizer, nr.Batch]:
+    """An optimizer that has been told a few batches and waits for one of three evaluations."""
+    optimizer = build(name)
+    for _ in range(3):
+        batch = optimizer.ask(at_most=3)
+        optimizer.tell(batch, [np.sin(5 * x[0]) for x in batch])
+    batch = optimizer.ask(at_most=3)
+    assert len(batch) == 3
+    return optimizer, batch
+
+
+def everything(optimizer: nr.Optimizer, folder: Path) -> dict[str, bytes]:
+    """All that a saved run holds."""
+    optimizer.save(folder / "run")
+    with zipfile.ZipFile(folder / "run") as archive:
+        return {entry: archive.read(entry) for entry in archive.namelist()}
+
+
+@contextmanager
+def refused(match: str) -> Iterator[None]:
+    with pytest.raises(nr.NoRegretError, match=match) as caught:
+        yield
+    assert isinstance(caught.value, ValueError)
+
+
+@contextmanager
+def refused_by(optimizer: nr.Optimizer, folder: Path, match: str) -> Iterator[None]:
+    before = everything(optimizer, folder)
+    with refused(match):
+        yield
+    assert everything(optimizer, folder) == before
+
+
+Call = Callable[[nr.Optimizer, nr.Batch], object]
+
+BAD_CALLS: dict[str, tuple[Call, str]] = {
+    "a NaN": (lambda o, b: o.tell(b, [0.0, NAN, 0.0]), r"batch 3: value 1 is nan"),
+    "an infinity": (lambda o, b: o.tell(b, np.array([0.0, 0.0, -INF])), "value 2 is -inf"),
+    "a NaN by id": (lambda o, _: o.tell([4], [NAN]), "value 0 is nan"),
+    "a value out of range": (lambda o, b: o.tell(b, [0.0, 1e200, 0.0]), r"1e\+150.*got 1e\+200"),
+    "too few values": (lambda o, b: o.tell(b, [0.0, 0.0]), "batch 3 holds 3 .*got 2 values"),
+    "too many values": (lambda o, b: o.tell(b, [0.0] * 4), "batch 3 holds 3 .*got 4 values"),
+    "no values": (lambda o, b: o.tell(b, []), "batch 3 holds 3 .*got 0 values"),
+    "one number": (lambda o, b: o.tell(b, 0.5), "batch 3 holds 3 .*got 1 values"),
+    "nothing": (lambda o, b: o.tell(b), "told by values"),
+    "values of two axes": (lambda o, b: o.tell(b, np.zeros((3, 1))), r"shape \(3, 1\)"),
+    "ragged values": (lambda o, b: o.tell(b, [[0.0], [0.0, 1.0], [0.0]]), "batch 3.*values"),
+    "words": (lambda o, b: o.tell(b, ["good", "bad", "good"]), r"must be numbers.*'good'"),
+    "a None": (lambda o, b: o.tell(b, [0.0, None, 0.0]), "batch 3"),
+    "too few values by id": (lambda o, _: o.tell([1, 2], [0.0]), "2 evaluations, got 1 values"),
+    "an unknown row": (lambda o, _: o.tell([12], [0.0]), "row 12 is outside this pool of 12"),
+    "a negative row": (lambda o, _: o.tell([-1], [0.0]), "row -1 is outside"),
+    "a name for a row": (lambda o, _: o.tell(["acid"], [0.0]), "row numbers, got .*acid"),
+    "a fraction for a row": (lambda o, _: o.tell([1.5], [0.0]), r"row numbers, got .*1\.5"),
+    "a truth for a row": (lambda o, _: o.tell([True], [0.0]), "row numbers, got .*True"),
+    "nothing for a row": (lambda o, _: o.tell(None, [0.0]), "row numbers, got None"),
+    "a table of rows": (lambda o, _: o.tell([[1, 2]], [0.0]), r"shape \(1, 2\)"),
+    "ragged rows": (lambda o, _: o.exclude([[1], [1, 2]]), "ids"),
+    "excluding an unknown row": (lambda o, _: o.exclude([3, 99]), "row 99 is outside"),
+    "means without counts": (lambda o, _: o.tell([1], means=[0.0]), "counts="),
+    "counts without means": (lambda o, _: o.tell([1], counts=[2]), "means="),
+    "values and means": (lambda o, _: o.tell([1], [0.0], means=[0.0], counts=[1]), "mixture"),
+    "values and counts": (lambda o, _: o.tell([1], [0.0], counts=[1]), "mixture"),
+    "only ids": (lambda o, _: o.tell([1]), "mixture"),
+    "means of a batch": (lambda o, b: o.tell(b, means=[0.0], counts=[1]), "go with ids"),
+    "half a count": (lambda o, _: o.tell([1], means=[0.0], counts=[1.5]), "counts=.*whole"),
+    "a count of zero": (
+        lambda o, _: o.tell([1], means=[0.0], counts=[0]),
+        "counts=.*from 1 to",
+    ),
+    "a negative count": (lambda o, _: o.tell([1], means=[0.0], counts=[-2]), "counts=.*from 1 to"),
+    "a NaN count": (lambda o, _: o.tell([1], means=[0.0], counts=[NAN]), "counts=.*finite"),
+    "an endless count": (lambda o, _: o.tell([1], means=[0.0], counts=[1e19]), "counts="),
+    "a NaN mean": (lambda o, _: o.tell([1], means=[NAN], counts=[1]), "means=.*finite"),
+    "too many counts": (
+        lambda o, _: o.tell([1, 2], means=[0.0, 0.0], counts=[1, 1, 1]),
+        "2 ids, 2 means and 3 counts",
+    ),
+    "at_most 0": (lambda o, _: o.ask(at_most=0), r"ask\(at_most=...\) must be at least 1, got 0"),
+    "at_most -3": (lambda o, _: o.ask(at_most=-3), "at_most=.*got -3"),
+    "at_most 2.5": (
+        lambda o, _: o.ask(at_most=2.5),  # type: ignore[arg-type]  # what is tested
+        r"at_most=.*whole number, got 2\.5",
+    ),
+    "worker 3": (
+        lambda o, _: o.ask(worker=3),  # type: ignore[arg-type]  # what is tested
+        "worker=.*got 3",
+    ),
+    "a batch cut with a step": (lambda o, b: o.fail(b[::2]), r"slice\(None, None, 2\)"),
+    "a batch cut by a number": (
+        lambda o, b: o.fail(b[0]),  # type: ignore[index]  # what is tested
+        "got 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("what", BAD_CALLS)
+def test_a_bad_call_changes_nothing(name: str, what: str, tmp_path: Path) -> None:
+    """A slip at the keyboard at three in the morning must not spoil a run of weeks."""
+    (optimizer, batch), (twin, same) = midway(name), midway(name)
+    call, match = BAD_CALLS[what]
+    with refused_by(optimizer, tmp_path, f"(?s){match}"):
+        call(optimizer, batch)
+    for run, own in ((optimizer, batch), (twin, same)):
+        run.tell(own, [0.1, 0.2, 0.3])
+    np.testing.assert_array_equal(optimizer.ask(at_most=5).sequence, twin.ask(at_most=5).sequence)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_telling_again_is_harmless_with_the_same_values_only(name: str, tmp_path: Path) -> None:
+    """A worker that retries after a timeout must not count its measurements twice."""
+    (optimizer, batch), (twin, same) = midway(name), midway(name)
+    values = [0.1, nr.FAILED, 0.3]
+    optimizer.tell(batch, values)
+    twin.tell(same, values)
+    before = everything(optimizer, tmp_path)
+    optimizer.tell(batch, values)
+    assert everything(optimizer, tmp_path) == before
+    with refused_by(optimizer, tmp_path, "batch 3 was told before with other values: 2 of these 3"):
+        optimizer.tell(batch, [0.1, nr.FAILED, 0.4])
+    with refused_by(optimizer, tmp_path, "batch 3 was told before with other values: 1 of these 1"):
+        optimizer.tell(batch[:1], [0.2])
+    np.testing.assert_array_equal(optimizer.ask(at_most=5).sequence, twin.ask(at_most=5).sequence)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_closed_batch_takes_no_other_values(name: str, tmp_path: Path) -> None:
+    """The ledger of last month is not rewritten by a late message."""
+    optimizer, batch = midway(name)
+    optimizer.tell(batch, [0.1, 0.2, 0.3])
+    later = optimizer.ask(at_most=1)
+    with refused_by(optimizer, tmp_path, "batch 3 was told before with other values"):
+        optimizer.tell(batch, [0.1, 0.2, 0.4])
+    with refused_by(optimizer, tmp_path, "batch 3 .*closed"):
+        optimizer.fail(batch)
+    before = everything(optimizer, tmp_path)
+    optimizer.tell(batch, [0.1, 0.2, 0.3])
+    assert everything(optimizer, tmp_path) == before
+    assert len(later) == 1
+
+
+def test_a_batch_closed_by_ids_takes_no_values(tmp_path: Path) -> None:
+    """Otherwise one measurement reported on two roads would count twice."""
+    optimizer, batch = midway("uniform")
+    optimizer.tell(batch.sequence, [0.1, 0.2, 0.3])
+    with refused_by(optimizer, tmp_path, "batch 3 .*3 of these 3 evaluations already have one"):
+        optimizer.tell(batch, [0.1, 0.2, 0.3])
+    optimizer.ask()
+    with refused_by(optimizer, tmp_path, "batch 3 was told long ago and is closed"):
+        optimizer.tell(batch, [0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize("values", [[0.7], [0.2]])
+def test_a_batch_of_another_optimizer_is_refused(values: list[float], tmp_path: Path) -> None:
+    """Two campaigns in one script; equal values (0 and 1, say) must not hide the mix-up."""
+    ours, theirs = (nr.uniform(POOL, seed=seed) for seed in (0, 5))
+    mine, other = ours.ask(), theirs.ask()
+    assert mine.ticket == other.ticket
+    assert mine.ids[0] != other.ids[0]
+    with refused_by(ours, tmp_path, "batch 0 .*other candidates.*another optimizer"):
+        ours.tell(other, values)
+    with refused_by(ours, tmp_path, "batch 0 .*other candidates.*another optimizer"):
+        ours.fail(other)
+    ours.tell(mine, [0.2])
+    with refused_by(ours, tmp_path, "batch 0"):
+        ours.tell(other, values)
+    theirs.tell(other, [0.2])
+    later = theirs.ask()
+    with refused_by(ours, tmp_path, "batch 1 .*was not given out.*opened 1 batches"):
+        ours.tell(later, values)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_asking_with_everything_excluded_is_refused(name: str, tmp_path: Path) -> None:
+    """Not an endless loop, and not an excluded candidate after all."""
+    optimizer, batch = midway(name)
+    optimizer.tell(batch, [0.1, 0.2, 0.3])
+    optimizer.exclude(range(12))
+    with refused_by(optimizer, tmp_path, "all 12 candidates are excluded"):
+        optimizer.ask()
+    with refused_by(optimizer, tmp_path, "no best candidate"):
+        optimizer.best()
+    fresh = build(name)
+    fresh.exclude(range(12))
+    with refused_by(fresh, tmp_path, "all 12 candidates are excluded"):
+        fresh.ask()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_there_is_no_best_before_a_value(name: str, tmp_path: Path) -> None:
+    """A recommendation out of nothing would be believed."""
+    optimizer = build(name)
+    batch = optimizer.ask(at_most=2)
+    optimizer.fail(batch)
+    for question in (optimizer.best, optimizer.certificate):
+        with refused_by(optimizer, tmp_path, "no value was told"):
+            question()
+
+
+@pytest.mark.parametrize("algorithm", [nr.uniform, nr.epsilon_greedy])
+def test_a_baseline_has_no_model(algorithm: Callable[..., nr.Optimizer], tmp_path: Path) -> None:
+    """Bounds made up for a baseline would look like a guarantee."""
+    optimizer = algorithm(POOL)
+    optimizer.tell([1], [0.5])
+    with refused_by(optimizer, tmp_path, "baseline.*no certificate"):
+        optimizer.certificate()
+    with refused_by(optimizer, tmp_path, "baseline.*no posterior"):
+        _ = optimizer.posterior
+    assert np.isnan(optimizer.best().std)
+
+
+@pytest.mark.parametrize(
+    ("X", "match"),
+    [
+        ([[0.1, 0.2]], r"mean\(X\) must have 1 columns, got 2"),
+        ([0.1, 0.2], r"mean\(X\) must have two dimensions.*\(2,\)"),
+        ([[NAN]], r"mean\(X\) must be finite"),
+        ([["high"]], r"mean\(X\) must hold numbers only.*high"),
+    ],
+)
+def test_posterior_of_other_rows_is_refused(X: object, match: str) -> None:
+    """Features of another table must not be read as ours."""
+    optimizer, _ = midway("mini_gp_ucb")
+    with refused(match):
+        optimizer.posterior.mean(X)
+
+
+BAD_POOLS: dict[str, tuple[Callable[[], object], str]] = {
+    "a NaN": (lambda: nr.Pool([[0.0, NAN], [1.0, 2.0]]), r"X=.*1 of 4.*\(0, 1\)"),
+    "an infinity": (lambda: nr.Pool([[0.0], [INF]]), r"X=.*1 of 2.*\(1, 0\)"),
+    "one axis": (lambda: nr.Pool([0.0, 1.0]), r"X=.*two dimensions.*shape \(2,\)"),
+    "three axes": (lambda: nr.Pool(np.zeros((2, 2, 2))), r"X=.*shape \(2, 2, 2\)"),
+    "ragged": (lambda: nr.Pool([[0.0], [1.0, 2.0]]), r"X=.*numbers only"),
+    "words": (lambda: nr.Pool([["red"], ["green"]]), r"X=.*numbers only.*red"),
+    "nothing": (lambda: nr.Pool([]), r"X="),
+    "no rows": (lambda: nr.Pool(np.empty((0, 2))), r"X=.*at least one.*\(0, 2\)"),
+    "no features": (lambda: nr.Pool(np.empty((2, 0))), r"X=.*at least one.*\(2, 0\)"),
+    "too few names": (lambda: nr.Pool([[0.0], [1.0]], names=["a"]), "names=.*1 names for 2"),
+    "equal names": (
+        lambda: nr.Pool([[0.0], [1.0], [2.0]], names=["a", "b", "a"]),
+        "names=.*unique: 'a' stands 2 times",
+    ),
+    "fractions as names": (lambda: nr.Pool([[0.0]], names=[0.5]), "names=.*strings or whole"),
+    "a table of names": (lambda: nr.Pool([[0.0]], names=[["a"]]), "names=.*flat"),
+    "an unknown name": (lambda: NAMED.find(["acd"]), "unknown name 'acd'; did you mean 'acid'"),
+    "a row for a name": (lambda: NAMED.find([1]), r"addressed by its names.*acid.*got .*1"),
+    "a fraction for a name": (lambda: NAMED.find([1.5]), r"1\.5"),
+    "nothing for a name": (lambda: NAMED.find(None), "None"),
+    "an object for a name": (lambda: NAMED.find([{"acid"}]), "acid"),
+    "ragged names": (lambda: NAMED.find([["acid"], ["acid", "base"]]), "ids"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_POOLS)
+def test_a_bad_pool_or_name_is_refused(what: str) -> None:
+    """A hole in a table of molecules must be found before the robot starts."""
+    make, match = BAD_POOLS[what]
+    with refused(f"(?s){match}"):
+        make()
+
+
+Maker = Callable[..., nr.Optimizer]
+EVERY: list[Maker] = [
+    *(nr.gp_ucb, nr.gp_ei, nr.gp_bucb, nr.bkb, nr.bbkb, nr.mini_gp_ucb, nr.mini_gp_ei)
+]
+
+BAD_SETTINGS: list[tuple[dict[str, object], str]] = [
+    ({"noise_std": 0.0}, r"noise_std must be above 0, got 0\.0"),
+    ({"noise_std": -0.1}, r"noise_std must be above 0, got -0\.1"),
+    ({"noise_std": NAN}, "noise_std must be a finite number, got nan"),
+    ({"noise_std": "0.1"}, r"noise_std must be a finite number, got '0\.1'"),
+    ({"ridge": -1.0}, r"ridge must be above 0, got -1\.0"),
+    ({"ridge": 0}, "ridge must be above 0, got 0"),
+    ({"delta": 0.0}, r"delta must lie strictly between 0 and 1, got 0\.0"),
+    ({"delta": 1.0}, r"delta must lie strictly between 0 and 1, got 1\.0"),
+    ({"delta": -0.1}, r"delta .*got -0\.1"),
+    ({"horizon": 1}, "horizon must be at least 2, got 1"),
+    ({"horizon": 10.5}, r"horizon must be a whole number, got 10\.5"),
+    ({"norm_bound": 0.0}, r"norm_bound must be above 0, got 0\.0"),
+    ({"norm_bound": "halve"}, "norm_bound .*'double', got 'halve'"),
+    ({"preset": "paper"}, "preset must be one of 'experiments', 'theory', got 'paper'"),
+    ({"goal": "maximum"}, "goal must be one of 'max', 'min', got 'maximum'"),
+    ({"offset": INF}, "offset must be a finite number, got inf"),
+    ({"seed": -1}, "seed must be at least 0, got -1"),
+    ({"seed": 0.5}, r"seed must be a whole number, got 0\.5"),
+    ({"start": [99]}, "row 99 is outside"),
+    ({"min_batch": 0}, "min_batch must be at least 1, got 0"),
+    ({"width": 2.0}, r"width.*2\.0"),
+    ({"lenghtscale": 1.0}, "unknown argument 'lenghtscale'"),
+    ({"kernel": None}, "kernel must be callable .*got None"),
+    ({"kernel": 1.0}, r"kernel must be callable .*got 1\.0"),
+    ({"kernel": nr.RBF}, "kernel.*RBF"),
+    ({"kernel": nr.RBF((0.1, 0.2))}, "lengthscale has 2 entries for candidates of 1 features"),
+]
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+@pytest.mark.parametrize(("settings", "match"), BAD_SETTINGS)
+def test_a_bad_setting_is_refused(
+    algorithm: Maker, settings: dict[str, object], match: str
+) -> None:
+    """A setting that is silently mended gives results under a wrong name."""
+    with refused(match):
+        algorithm(POOL, **{"kernel": KERNEL, "noise_std": 0.1, **settings})
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "settings", "match"),
+    [
+        (nr.gp_bucb, {"limit": 0.5}, r"ProductBound\(limit=...\) must be at least 1\.0, got 0\.5"),
+        (nr.gp_bucb, {"limit": 0.5, "rule": "global"}, r"GlobalRatio\(limit=.*got 0\.5"),
+        (nr.gp_bucb, {"limit": 0.5, "rule": "local"}, r"LocalRatio\(limit=.*got 0\.5"),
+        (nr.gp_bucb, {"rule": "total"}, "rule must be one of .*got 'total'"),
+        (nr.bbkb, {"limit": 0.99}, r"GlobalRatio\(limit=.*got 0\.99"),
+        (nr.bbkb, {"limit": INF}, "GlobalRatio.*finite number, got inf"),
+        (nr.bbkb, {"rule": "product"}, "rule must be one of 'global', 'local', got 'product'"),
+        (nr.bbkb, {"oversample": 0.0}, r"oversample must be above 0, got 0\.0"),
+        (nr.bbkb, {"preset": "theory", "ridge": 0.5}, r"ridge .*theory.*at least 1\.0, got 0\.5"),
+        (nr.bbkb, {"limit": 1.0, "min_batch": 4}, "min_batch=4 needs .*limit above 1"),
+        (nr.bkb, {"oversample": -2.0}, r"oversample must be above 0, got -2\.0"),
+        (nr.bkb, {"min_batch": 4}, "min_batch=4 needs a batch rule"),
+        (nr.gp_ucb, {"min_batch": 4}, "min_batch=4 needs a batch rule"),
+        (nr.gp_ei, {"min_batch": 4}, "min_batch=4 needs a batch rule"),
+        (nr.gp_ucb, {"limit": 2.0}, "unknown argument 'limit'"),
+        (nr.mini_gp_ucb, {"limit": 1.0}, r"Repeat\(limit=...\) must be above 1\.0, got 1\.0"),
+        (nr.mini_gp_ei, {"limit": 0.5}, r"Repeat\(limit=...\) must be above 1\.0, got 0\.5"),
+        (nr.mini_gp_ucb, {"limit": "2"}, r"Repeat\(limit=...\) must be a finite number, got '2'"),
+    ],
+)
+def test_a_bad_setting_of_one_algorithm_is_refused(
+    algorithm: Maker, settings: dict[str, object], match: str
+) -> None:
+    """Each rule has a limit below which its theorem says nothing."""
+    with refused(match):
+        algorithm(POOL, kernel=KERNEL, noise_std=0.1, **settings)
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: nr.uniform(POOL, batch_size=0), "batch_size=.*at least 1, got 0"),
+        (lambda: nr.epsilon_greedy(POOL, batch_size=1.5), r"batch_size=.*got 1\.5"),  # type: ignore[arg-type]  # what is tested
+        (lambda: nr.epsilon_greedy(POOL, a=0.0), r"a=.*above 0, got 0\.0"),
+        (lambda: nr.epsilon_greedy(POOL, b=-1.0), r"b=.*at least 0\.0, got -1\.0"),
+        (lambda: nr.uniform(POOL, goal="most"), "goal must be one of .*got 'most'"),  # type: ignore[arg-type]  # what is tested
+        (lambda: nr.RBF(0.0), r"RBF\(lengthscale=...\) must be above 0, got 0\.0"),
+        (lambda: nr.RBF(-1.0), r"RBF\(lengthscale=...\) must be above 0, got -1\.0"),
+        (lambda: nr.RBF((0.5, 0.0)), r"lengthscale=.*above 0, got 0\.0"),
+        (lambda: nr.RBF(()), "lengthscale=.*not be empty"),
+        (lambda: nr.RBF(NAN), "lengthscale=.*finite number, got nan"),
+        (lambda: nr.Matern(nu=2), r"nu=...\) must be 0\.5, 1\.5 or 2\.5, got 2"),
+        (lambda: nr.Matern(lengthscale=-0.5), r"Matern\(lengthscale=.*got -0\.5"),
+        (lambda: nr.Linear(-1.0), r"Linear\(bias=...\) must be at least 0\.0, got -1\.0"),
+        (lambda: 0.0 * nr.RBF(), r"Scaled\(variance=...\) must be above 0, got 0\.0"),
+        (lambda: nr.RBF() + 1.0, r"kernel must be callable .*got 1\.0"),  # type: ignore[arg-type]  # what is tested
+        (lambda: nr.Product(nr.RBF(), None), "kernel must be callable .*got None"),  # type: ignore[arg-type]  # what is tested
+        (lambda: nr.RKHSWidth(0.0), r"RKHSWidth\(delta=.*got 0\.0"),
+        (lambda: nr.BBKBWidth(0.1, limit=0.5), r"BBKBWidth\(limit=.*got 0\.5"),
+        (lambda: -1.0 * nr.RKHSWidth(), r"factor=.*got -1\.0"),
+        (lambda: nr.FixedSize(0), r"FixedSize\(size=.*got 0"),
+    ],
+)
+def test_a_bad_part_is_refused(make: Callable[[], object], match: str) -> None:
+    """At the line where it was written, not an hour later inside a solver."""
+    with refused(match):
+        make()
+
+
+@pytest.mark.parametrize("budget", [0, -5, 10.0, True])
+@pytest.mark.parametrize("run", [nr.maximize, nr.minimize])
+def test_a_bad_budget_is_refused(run: Callable[..., nr.Result], budget: object) -> None:
+    """Before the first evaluation, which may cost a day."""
+
+    def never(x: Vector) -> float:
+        raise AssertionError(x)
+
+    with refused(f"budget must be .*got {re.escape(repr(budget))}"):
+        run(never, POOL, algorithm=nr.uniform, budget=budget)
+    with refused("must be callable, got 3"):
+        run(3, POOL, algorithm=nr.uniform, budget=5)
+
+
+class Kernelish:
+    """Looks like a kernel; what it computes is up to the function given."""
+
+    def __init__(self, gram: Callable[[Matrix, Matrix], Matrix], diagonal: float) -> None:
+        self.gram, self.constant = gram, diagonal
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        return self.gram(X, Z)
+
+    def diagonal(self, X: Matrix) -> Vector:
+        return np.full(len(X), self.constant)
+
+
+class NoDiagonal:
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        return np.exp(-np.abs(X - Z.T))
+
+
+BAD_KERNELS: dict[str, tuple[object, str]] = {
+    "squared distances": (Kernelish(lambda X, Z: (X - Z.T) ** 2, 0.0), "not positive definite"),
+    "negated": (Kernelish(lambda X, Z: -KERNEL(X, Z), -1.0), "not positive definite"),
+    "asymmetric": (
+        Kernelish(lambda X, Z: np.exp(np.minimum(X - Z.T, 0)), 1.0),
+        r"not symmetric: k\(x, z\)",
+    ),
+    "another diagonal": (Kernelish(KERNEL, 2.0), r"diagonal\(X\) must equal"),
+    "NaN": (Kernelish(lambda X, Z: NAN * X @ Z.T, 1.0), "must be finite"),
+    "flat": (Kernelish(lambda X, _: np.ones(len(X)), 1.0), r"shape \(12, 12\).*got \(12,\)"),
+    "without diagonal": (NoDiagonal(), r"have diagonal\(X\), got .*NoDiagonal"),
+}
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+@pytest.mark.parametrize("what", BAD_KERNELS)
+def test_what_is_no_kernel_is_refused_at_once(algorithm: Maker, what: str) -> None:
+    """Somebody's similarity score is not always a covariance; variances would go negative."""
+    kernel, match = BAD_KERNELS[what]
+    with refused(match):
+        algorithm(POOL, kernel=kernel, noise_std=0.1)
+
+
+def lies_about(rows: Vector) -> Kernelish:
+    """A kernel, but for pairs of the given features: k(x, z) = 2 > 1 = k(x, x)."""
+
+    def gram(X: Matrix, Z: Matrix) -> Matrix:
+        both = np.isin(X, rows) & np.isin(Z, rows).T
+        return np.where(both & (X != Z.T), 2.0, nr.RBF(0.001)(X, Z))
+
+    return Kernelish(gram, 1.0)
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+def test_a_kernel_that_fails_late_leaves_the_run_as_it_was(
+    algorithm: Maker, tmp_path: Path
+) -> None:
+    """Only on evaluated rows does it show; what was measured must stay saved and safe."""
+    X = np.linspace(0, 1, 200)
+    optimizer = algorithm(nr.Pool(X[:, None]), kernel=lies_about(X[1:3]), noise_std=0.1)
+    optimizer.tell([0, 1], [0.1, 0.2])
+    optimizer.tell(optimizer.ask(at_most=1), [0.0])
+    optimizer.tell([2], [0.3])
+    told = optimizer.evaluations
+    for act in (optimizer.ask, optimizer.best, optimizer.ask):
+        with refused_by(optimizer, tmp_path, "not positive definite"):
+            act()
+    assert optimizer.evaluations == told
+
+
+def test_a_run_is_only_loaded_with_what_it_was_saved_with(tmp_path: Path) -> None:
+    """Row 7 of another table is another molecule."""
+    path = tmp_path / "run"
+    optimizer, _ = midway("bbkb")
+    optimizer.save(path)
+    others = {
+        "order": nr.Pool(POOL.X[::-1]),
+        "a digit": nr.Pool(POOL.X + 1e-15),
+        "fewer": nr.Pool(POOL.X[:-1]),
+        "named": nr.Pool(POOL.X, names=[f"m{i}" for i in range(12)]),
+    }
+    for pool in others.values():
+        with refused("saved with another pool"):
+            nr.load(path, pool=pool)
+    foreign = nr.gp_ucb(POOL, kernel=Kernelish(KERNEL, 1.0), noise_std=0.1)
+    foreign.save(path)
+    with refused(r"kernel that is not one of this library's.*kernel=your_kernel"):
+        nr.load(path, pool=POOL)
+
+
+def test_what_is_not_a_run_is_not_loaded(tmp_path: Path) -> None:
+    """The wrong file, or half of one after a full disk."""
+    path = tmp_path / "run"
+    with refused(re.escape(str(path))):
+        nr.load(path, pool=POOL)
+    with refused(re.escape(str(tmp_path))):
+        nr.load(tmp_path, pool=POOL)
+    for content in (b"", b"id,value\n1,0.5\n"):
+        path.write_bytes(content)
+        with refused("not a run saved by noregret"):
+            nr.load(path, pool=POOL)
+    for entries in ({}, {"run.json": "[]"}, {"run.json": "{"}, {"run.json": "{}"}):
+        with zipfile.ZipFile(path, "w") as archive:
+            for entry, text in entries.items():
+                archive.writestr(entry, text)
+        with refused(re.escape(str(path))):
+            nr.load(path, pool=POOL)
+
+
+def test_a_run_without_one_of_its_arrays_is_not_loaded(tmp_path: Path) -> None:
+    """Some archivers drop what they do not know."""
+    optimizer, _ = midway("mini_gp_ucb")
+    entries = everything(optimizer, tmp_path)
+    for missing in entries:
+        path = tmp_path / "less"
+        with zipfile.ZipFile(path, "w") as archive:
+            for entry, content in entries.items():
+                if entry != missing:
+                    archive.writestr(entry, content)
+        with refused(re.escape(str(path))):
+            nr.load(path, pool=POOL)
+
+
+def test_a_run_of_a_later_version_is_not_loaded(tmp_path: Path) -> None:
+    """Guessing what an unknown format means would give other choices."""
+    optimizer, _ = midway("mini_gp_ucb")
+    entries = everything(optimizer, tmp_path)
+    path = tmp_path / "later"
+    with zipfile.ZipFile(path, "w") as archive:
+        for entry, content in entries.items():
+            archive.writestr(entry, content.replace(b'"format": 1', b'"format": 2'))
+    with refused("format 2; this version reads 1"):
+        nr.load(path, pool=POOL)
+
+
+def test_a_damaged_run_is_refused_or_whole(tmp_path: Path) -> None:
+    """A flipped bit may fall on a time stamp, never on a value unnoticed."""
+    optimizer, batch = midway("mini_gp_ucb")
+    whole = everything(optimizer, tmp_path)
+    good = (tmp_path / "run").read_bytes()
+    path = tmp_path / "bad"
+    rng = np.random.default_rng(0)
+    refusals = 0
+    for place in rng.choice(len(good), size=400, replace=False):
+        damaged = bytearray(good)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        try:
+            again = nr.load(path, pool=POOL)
+        except nr.NoRegretError:
+            refusals += 1
+            continue
+        assert everything(again, tmp_path) == whole
+        np.testing.assert_array_equal(again.ask(at_most=3).sequence, batch.sequence)
+    assert refusals > 250
+    for stop in rng.choice(len(good), size=30, replace=False):
+        path.write_bytes(good[:stop])
+        with refused(re.escape(str(path))):
+            nr.load(path, pool=POOL)

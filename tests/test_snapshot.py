@@ -1,0 +1,381 @@
+"""A saved run: it goes on bit for bit, or it is not there at all."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import stat
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Never
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.arrays import Matrix, Vector
+from noregret.errors import SnapshotError
+from noregret.kernels import Kernel
+
+X = np.random.default_rng(2).random((50, 2))
+POOL = nr.Pool(X)
+F = np.sin(5 * X[:, 0]) * np.cos(4 * X[:, 1])
+KERNEL = nr.Matern(nu=2.5, lengthscale=0.4)
+
+
+def modelled(
+    algorithm: Callable[..., nr.Optimizer], **settings: object
+) -> Callable[..., nr.Optimizer]:
+    return partial(algorithm, kernel=KERNEL, noise_std=0.5, **settings)
+
+
+ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
+    "gp_ucb": modelled(nr.gp_ucb),
+    "gp_ei": modelled(nr.gp_ei),
+    "gp_bucb-product": modelled(nr.gp_bucb, limit=9.0),
+    "gp_bucb-global": modelled(nr.gp_bucb, rule="global", limit=9.0),
+    "gp_bucb-local": modelled(nr.gp_bucb, rule="local", limit=4.0),
+    "bkb": modelled(nr.bkb),
+    "bbkb-global": modelled(nr.bbkb, limit=9.0),
+    "bbkb-local": modelled(nr.bbkb, rule="local", limit=4.0),
+    "bbkb-theory": modelled(nr.bbkb, preset="theory", horizon=60),
+    "bbkb-start": modelled(nr.bbkb, min_batch=2, start=[4, 9], limit=9.0),
+    "mini_gp_ucb": modelled(nr.mini_gp_ucb, limit=9.0),
+    "mini_gp_ei": modelled(nr.mini_gp_ei, limit=9.0),
+    "mini-bayesian": modelled(
+        nr.mini_gp_ucb, width=0.5 * nr.BayesianWidth(0.2), norm_bound="double"
+    ),
+    "uniform": partial(nr.uniform, batch_size=5),
+    "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=5),
+}
+BASELINES = ("uniform", "epsilon_greedy")
+EVENTS = 13
+
+
+def event(optimizer: nr.Optimizer, i: int, *, model: bool = True) -> tuple[object, ...]:
+    """Something happens to the run; returns what a user could see of it, to the last bit."""
+    batch = optimizer.ask(at_most=5, worker="ab"[i % 2])
+    noise = np.random.default_rng(i).standard_normal(len(batch))
+    values = F[batch.sequence.astype(np.int64)] + 0.5 * noise
+    part = batch[: 1 + i % 4]
+    if i % 6 == 4:
+        optimizer.fail(batch[len(part) :])
+    optimizer.tell(part, values[: len(part)])
+    if i % 5 == 3:
+        optimizer.tell([i, i + 1], [F[i], nr.FAILED])
+    if i % 7 == 2:
+        optimizer.exclude([2 * i])
+    seen = (batch.ticket, batch.start, batch.sequence.tolist(), batch.reason, optimizer.spent)
+    if not model:
+        return (*seen, optimizer.best().id, optimizer.best().mean)
+    posterior, certificate = optimizer.posterior, optimizer.certificate()
+    bits = (posterior.mean(X).tobytes(), posterior.variance(X).tobytes())
+    return (*seen, *bits, certificate.gap, certificate.beta, optimizer.best().lower)
+
+
+def run(optimizer: nr.Optimizer, name: str, start: int, stop: int) -> list[tuple[object, ...]]:
+    return [event(optimizer, i, model=name not in BASELINES) for i in range(start, stop)]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_loaded_run_is_the_unbroken_one_bit_for_bit(name: str, tmp_path: Path) -> None:
+    """The night's run died at four; at nine it must go on as if nothing had happened."""
+    unbroken = run(ALGORITHMS[name](POOL, seed=3, offset=0.1), name, 0, EVENTS)
+    for cut in (0, 3, 7, 10):
+        optimizer = ALGORITHMS[name](POOL, seed=3, offset=0.1)
+        before = run(optimizer, name, 0, cut)
+        optimizer.ask(at_most=5, worker="ab"[cut % 2])  # so that it is saved in mid-batch too
+        optimizer.save(tmp_path / "run")
+        del optimizer
+        again = nr.load(tmp_path / "run", pool=nr.Pool(X.copy()))
+        assert before + run(again, name, cut, EVENTS) == unbroken
+
+
+@pytest.mark.parametrize("name", ["mini_gp_ucb", "bbkb-global", "gp_ei", "epsilon_greedy"])
+def test_saved_and_loaded_at_every_event(name: str, tmp_path: Path) -> None:
+    """A job that is put to sleep and woken every hour loses nothing by it."""
+    unbroken = run(ALGORITHMS[name](POOL, goal="min", seed=5), name, 0, EVENTS)
+    optimizer, broken = ALGORITHMS[name](POOL, goal="min", seed=5), list[tuple[object, ...]]()
+    for i in range(EVENTS):
+        optimizer.save(tmp_path / "run")
+        optimizer = nr.load(tmp_path / "run", pool=POOL)
+        broken += run(optimizer, name, i, i + 1)
+    assert broken == unbroken
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_saving_again_writes_the_same(name: str, tmp_path: Path) -> None:
+    """What one load loses, a hundred loads lose a hundred times."""
+    optimizer = ALGORITHMS[name](POOL)
+    run(optimizer, name, 0, 9)
+    contents = []
+    for i in range(3):
+        path = tmp_path / str(i)
+        optimizer.save(path)
+        with zipfile.ZipFile(path) as archive:
+            contents.append({entry: archive.read(entry) for entry in archive.namelist()})
+        optimizer = nr.load(path, pool=POOL)
+    assert contents[0] == contents[1] == contents[2]
+
+
+def test_receipts_survive(tmp_path: Path) -> None:
+    """A worker retries its message after the server was restarted."""
+    optimizer = ALGORITHMS["uniform"](POOL)
+    first = optimizer.ask()
+    optimizer.tell(first, np.arange(5.0))
+    second = optimizer.ask()
+    optimizer.tell(second[:2], [1.0, 2.0])
+    optimizer.save(tmp_path / "run")
+    again = nr.load(tmp_path / "run", pool=POOL)
+    again.tell(first, np.arange(5.0))
+    again.tell(second[:2], [1.0, 2.0])
+    assert again.evaluations == 7
+    with pytest.raises(nr.NoRegretError, match="batch 0 was told before with other values"):
+        again.tell(first, np.arange(5.0) + 1)
+
+
+def test_names_survive(tmp_path: Path) -> None:
+    """The run speaks of samples, not of rows."""
+    pool = nr.Pool(X, names=[f"s{i}" for i in range(50)])
+    optimizer = nr.mini_gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.2)
+    batch = optimizer.ask()
+    optimizer.save(tmp_path / "run")
+    again = nr.load(tmp_path / "run", pool=pool)
+    again.tell(batch, [1.0] * len(batch))
+    assert again.best().id == batch.ids[0]
+
+
+KERNELS: list[Kernel] = [
+    nr.RBF(0.3),
+    nr.RBF((0.3, 0.7)),
+    nr.Matern(nu=0.5, lengthscale=(0.1, 2.0)),
+    nr.Linear(0.5),
+    2.5 * nr.Matern(nu=1.5, lengthscale=0.3),
+    nr.RBF(0.3) + nr.Linear(1.0),
+    nr.RBF(0.3) * nr.Matern(lengthscale=(1 / 3, 0.1)),
+    0.1 * (nr.RBF(1 / 3) + 2.0 * nr.Linear()) * (nr.Matern(nu=0.5) + 3.0 * nr.RBF((0.2, 0.9))),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("make", [nr.mini_gp_ucb, nr.bbkb])
+def test_own_kernels_come_back_whole(
+    make: Callable[..., nr.Optimizer], kernel: Kernel, tmp_path: Path
+) -> None:
+    """A lengthscale that lost its last digit gives other choices."""
+    optimizer = make(POOL, kernel=kernel, noise_std=0.3, limit=9.0)
+    run(optimizer, "", 0, 5)
+    optimizer.save(tmp_path / "run")
+    again = nr.load(tmp_path / "run", pool=POOL)
+    np.testing.assert_array_equal(
+        again.posterior.covariance(X, X), optimizer.posterior.covariance(X, X)
+    )
+    assert run(again, "", 5, 9) == run(optimizer, "", 5, 9)
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Somebody else's kernel."""
+
+    rate: float = 3.0
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        gaps: Matrix = np.abs(X[:, None, :] - Z[None, :, :]).sum(axis=2)
+        return np.exp(-self.rate * gaps)
+
+    def diagonal(self, X: Matrix) -> Vector:
+        return np.ones(len(X))
+
+
+@pytest.mark.parametrize("name", ["gp_bucb", "bbkb"])
+def test_kernels_of_others_are_given_again(name: str, tmp_path: Path) -> None:
+    """Their code cannot be kept in a file without running whatever the file says."""
+    algorithms: dict[str, Callable[..., nr.Optimizer]] = {"gp_bucb": nr.gp_bucb, "bbkb": nr.bbkb}
+    make, kernel = algorithms[name], Foreign()
+    unbroken = make(POOL, kernel=kernel, noise_std=0.3, min_batch=2, limit=9.0)
+    optimizer = make(POOL, kernel=kernel, noise_std=0.3, min_batch=2, limit=9.0)
+    run(optimizer, "", 0, 6)
+    optimizer.save(tmp_path / "run")
+    with pytest.raises(SnapshotError, match="give it again"):
+        nr.load(tmp_path / "run", pool=POOL)
+    again = nr.load(tmp_path / "run", pool=POOL, kernel=Foreign())
+    run(unbroken, "", 0, 6)
+    assert run(again, "", 6, 10) == run(unbroken, "", 6, 10)
+
+
+def test_a_foreign_kernel_inside_a_sum_is_given_again(tmp_path: Path) -> None:
+    """Only the part that is not ours is asked for."""
+    optimizer = nr.gp_ucb(POOL, kernel=2.0 * nr.Sum(Foreign(), nr.Linear()), noise_std=0.3)
+    run(optimizer, "", 0, 4)
+    optimizer.save(tmp_path / "run")
+    again = nr.load(tmp_path / "run", pool=POOL, kernel=Foreign())
+    assert run(again, "", 4, 8) == run(optimizer, "", 4, 8)
+
+
+def test_two_foreign_kernels_are_not_taken_for_one(tmp_path: Path) -> None:
+    """One kernel is given at load; it must not silently stand for both."""
+    kernel = nr.Sum(Foreign(1.0), Foreign(9.0))
+    optimizer = nr.gp_ucb(POOL, kernel=kernel, noise_std=0.3)
+    optimizer.tell([1, 2], [0.3, 0.4])
+    try:
+        optimizer.save(tmp_path / "run")
+        again = nr.load(tmp_path / "run", pool=POOL, kernel=Foreign(1.0))
+    except SnapshotError:
+        return
+    np.testing.assert_array_equal(again.posterior.mean(X), optimizer.posterior.mean(X))
+
+
+NUMBERS: list[Any] = [np.float32(0.5), np.int64(1)]
+
+
+@pytest.mark.parametrize(
+    ("make", "settings"),
+    [
+        (nr.mini_gp_ucb, {"limit": np.float32(2.0)}),
+        (nr.mini_gp_ucb, {"limit": np.int64(3)}),
+        (nr.gp_bucb, {"limit": np.int64(3)}),
+        (nr.gp_ucb, {"ridge": np.float32(0.5)}),
+        (nr.gp_ucb, {"noise_std": np.float32(0.5)}),
+        (nr.gp_ucb, {"delta": np.float32(0.5), "seed": np.int64(3), "offset": np.float32(1)}),
+        (nr.gp_ucb, {"norm_bound": np.int64(2), "start": np.array([1, 2])}),
+        (nr.gp_ucb, {"kernel": nr.RBF(NUMBERS[0])}),
+        (nr.gp_ucb, {"kernel": nr.Scaled(nr.RBF(), NUMBERS[0])}),
+        (nr.gp_ucb, {"kernel": nr.RBF() + nr.Linear(NUMBERS[1])}),
+        (nr.gp_ucb, {"kernel": nr.Matern(nu=NUMBERS[0])}),
+        (nr.bkb, {"horizon": np.int64(50)}),
+        (nr.bbkb, {"oversample": np.int64(3)}),
+        (nr.bbkb, {"min_batch": np.int64(1)}),
+        (nr.gp_ucb, {"width": nr.RKHSWidth(NUMBERS[0])}),
+    ],
+)
+def test_numbers_out_of_numpy_are_numbers(
+    make: Callable[..., nr.Optimizer], settings: dict[str, object], tmp_path: Path
+) -> None:
+    """Settings come out of arrays; what runs must be able to be saved."""
+    optimizer = make(POOL, **{"kernel": nr.RBF(0.3), "noise_std": 0.5, **settings})
+    run(optimizer, "", 0, 3)
+    optimizer.save(tmp_path / "run")
+    again = nr.load(tmp_path / "run", pool=POOL)
+    assert run(again, "", 3, 5) == run(optimizer, "", 3, 5)
+
+
+@pytest.mark.parametrize("make", [nr.uniform, nr.epsilon_greedy])
+def test_a_batch_size_out_of_numpy_is_a_number(
+    make: Callable[..., nr.Optimizer], tmp_path: Path
+) -> None:
+    """The baselines too."""
+    make(POOL, batch_size=np.int64(4)).save(tmp_path / "run")
+    assert len(nr.load(tmp_path / "run", pool=POOL).ask()) == 4
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_nothing_is_pickled(name: str, tmp_path: Path) -> None:
+    """A file from a stranger must not be able to run code."""
+    optimizer = ALGORITHMS[name](POOL)
+    run(optimizer, name, 0, 6)
+    optimizer.save(tmp_path / "run")
+    with zipfile.ZipFile(tmp_path / "run") as archive:
+        assert archive.testzip() is None
+        for entry in archive.namelist():
+            if entry == "run.json":
+                json.loads(archive.read(entry))
+            else:
+                array = np.load(io.BytesIO(archive.read(entry)), allow_pickle=False)
+                assert array.dtype.kind in "fib"
+
+
+def test_a_class_that_is_not_listed_is_not_built(tmp_path: Path) -> None:
+    """The tree names classes; only ours may be made from it."""
+    path = tmp_path / "run"
+    ALGORITHMS["uniform"](POOL).save(path)
+    with zipfile.ZipFile(path) as archive:
+        entries = {entry: archive.read(entry) for entry in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for entry, content in entries.items():
+            archive.writestr(entry, content.replace(b'"Uniform"', b'"Popen"'))
+    with pytest.raises(SnapshotError, match="run"):
+        nr.load(path, pool=POOL)
+
+
+def full(*_: object, **__: object) -> Never:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def interrupted(*_: object, **__: object) -> Never:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        (os, "fsync"),
+        (os, "replace"),
+        (np, "save"),
+        (zipfile.ZipFile, "writestr"),
+        (Path, "open"),
+    ],
+)
+def test_a_full_disk_leaves_the_old_run(
+    where: object, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last good save is all there is; it must survive the next bad one."""
+    path = tmp_path / "run"
+    optimizer = ALGORITHMS["mini_gp_ucb"](POOL)
+    run(optimizer, "", 0, 3)
+    optimizer.save(path)
+    old = path.read_bytes()
+    later = run(optimizer, "", 3, 6)
+    with monkeypatch.context() as patch:
+        patch.setattr(where, name, full)
+        with pytest.raises(SnapshotError, match="No space left") as caught:
+            optimizer.save(path)
+        assert isinstance(caught.value.__cause__, OSError)
+    assert path.read_bytes() == old
+    assert [entry.name for entry in tmp_path.iterdir()] == ["run"]
+    assert run(nr.load(path, pool=POOL), "", 3, 6) == later
+    optimizer.save(path)
+    assert path.read_bytes() != old
+
+
+@pytest.mark.parametrize("name", ["fsync", "replace"])
+def test_an_interrupted_save_leaves_the_old_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C while saving is Ctrl-C, not a broken file."""
+    path = tmp_path / "run"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ALGORITHMS["uniform"](POOL).save(path)
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["run"]
+
+
+def test_saving_into_nowhere_says_so(tmp_path: Path) -> None:
+    """A folder mistyped, or not yet made."""
+    with pytest.raises(SnapshotError, match="missing"):
+        ALGORITHMS["uniform"](POOL).save(tmp_path / "missing" / "run")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(SnapshotError, match="folder"):
+        ALGORITHMS["uniform"](POOL).save(tmp_path / "folder")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
+
+
+def test_paths_may_be_strings_and_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As people type them."""
+    monkeypatch.chdir(tmp_path)
+    ALGORITHMS["uniform"](POOL).save("run.noregret")
+    assert nr.load("run.noregret", pool=POOL).spent == 0
+
+
+def test_a_saved_run_is_as_readable_as_other_files(tmp_path: Path) -> None:
+    """Colleagues share a folder; only the umask may keep them out."""
+    plain = tmp_path / "plain"
+    plain.touch()
+    ALGORITHMS["uniform"](POOL).save(tmp_path / "run")
+    assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
