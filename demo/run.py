@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
@@ -24,7 +25,7 @@ BUDGET = 20_000
 NOISE = 5.0  # percentage points
 SPREAD = 15.0
 CENTRE = 50.0
-LENGTHSCALE = 0.12
+LENGTHSCALE = 0.2
 ALGORITHMS = {"mini_gp_ucb": nr.mini_gp_ucb, "mini_gp_ei": nr.mini_gp_ei, "bbkb": nr.bbkb}
 COLOURS = {
     "mini_gp_ucb": "#0b6e4f",
@@ -89,17 +90,8 @@ def averaged(problem: Problem, ids: npt.NDArray[np.generic]) -> npt.NDArray[np.f
 
 def report(problem: Problem, runs: list[Run], console: Console) -> None:
     table = Table(title=f"\n{CANDIDATES:,} candidates, {BUDGET:,} evaluations, noise ±{NOISE:g}")
-    for column in (
-        "algorithm",
-        "seconds",
-        "candidates tried",
-        "batches",
-        "found",
-        "true best",
-        "certified gap",
-        "average regret",
-    ):
-        table.add_column(column, justify="left" if column == "algorithm" else "right")
+    for column in ("", "seconds", "tried", "batches", "found", "truth", "gap ≤", "regret"):
+        table.add_column(column, justify="right" if column else "left")
     for run in runs:
         best, optimizer = run.result.best, run.result.optimizer
         table.add_row(
@@ -113,6 +105,13 @@ def report(problem: Problem, runs: list[Run], console: Console) -> None:
             f"{run.average_regret[-1]:.2f}",
         )
     console.print(table)
+    console.print(
+        "tried: different candidates; found: true yield of the recommendation;\n"
+        "truth: the best yield there is; gap: what the certificate allows;\n"
+        "regret: how much an evaluation fell short of the best, on average.\n",
+        style="dim",
+        highlight=False,
+    )
     console.print("[bold]mini_gp_ucb recommends[/bold]", str(runs[0].result.best))
     console.print(str(runs[0].result.certificate()), highlight=False)
 
@@ -143,13 +142,17 @@ def draw_regret(axes: Axes, problem: Problem, runs: list[Run]) -> None:
 
 
 def draw_pool(axes: Axes, problem: Problem, run: Run) -> None:
-    X, truth = problem.X, problem.truth
-    shades = axes.scatter(*X.T, c=truth, s=2, cmap="Greys", vmin=truth.min(), linewidths=0)
-    axes.figure.colorbar(shades, ax=axes, label="true yield (%)", shrink=0.8)
+    (x, y), truth = problem.X.T, problem.truth
+    pale = LinearSegmentedColormap.from_list("pale", ["#ffffff", "#f2e3bc", "#e0a458"])
+    shades = axes.tripcolor(x, y, truth, shading="gouraud", cmap=pale, rasterized=True)
+    run_on = axes.get_figure()
+    assert run_on is not None
+    run_on.colorbar(shades, ax=axes, label="true yield (%)", shrink=0.8)
     rows, counts = np.unique(run.result.ids.astype(np.int64), return_counts=True)
-    axes.scatter(*X[rows].T, s=6 + 3 * np.sqrt(counts), color=COLOURS[run.name], alpha=0.7, lw=0)
-    best = X[int(np.argmax(truth))]
-    axes.plot(*best, marker="+", color="#d62828", ms=16, mew=2)
+    size = 8 + 4 * np.sqrt(counts)
+    axes.scatter(x[rows], y[rows], s=size, color=COLOURS[run.name], ec="white", lw=0.5)
+    best = int(np.argmax(truth))
+    axes.plot(x[best], y[best], marker="+", color="#d62828", ms=16, mew=2.5)
     axes.set_title(f"{len(rows)} candidates tried by {run.name}", loc="left", fontsize=11)
     axes.set_xticks([])
     axes.set_yticks([])
