@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test test-slow mutants format clean
+.PHONY: demo figure test test-slow mutants format clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -13,6 +13,9 @@ THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 demo: .venv/installed  ## optimise 20 000 candidates with three algorithms and draw the regret
 	$(BIN)/python demo/run.py
+
+figure: .venv/installed  ## the picture of the README
+	$(BIN)/python demo/run.py --out docs/demo.png
 
 test: .venv/installed  ## format, lint, types and the default tests
 	$(BIN)/ruff format --check .

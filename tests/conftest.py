@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 common = settings(
     derandomize=True,
@@ -15,4 +15,7 @@ common = settings(
 )
 settings.register_profile("few", common, max_examples=20)
 settings.register_profile("many", common, max_examples=200)
+settings.register_profile(
+    "unshrunk", common, max_examples=100, phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile(os.environ.get("NOREGRET_CASES", "few"))

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import noregret
+from mutants import MUTANTS
 
 SOURCE = Path(noregret.__file__).parent
 ROOT = SOURCE.parents[1]
@@ -125,6 +126,13 @@ def test_the_notation_names_what_the_code_has() -> None:
     for name in names:
         word = name.split("(")[0].split(".")[-1]
         assert re.search(rf"\b{re.escape(word)}\b", text), f"notation.md names {name!r}"
+
+
+def test_every_mutant_still_has_its_place() -> None:
+    """`make mutants` plants errors by text; a changed line must not make one vanish."""
+    for mutant in MUTANTS:
+        text = (SOURCE / mutant.file).read_text()
+        assert text.count(mutant.old) == 1, mutant.slip
 
 
 def test_files_stay_small_enough_to_hold_one_noun() -> None:

@@ -1,0 +1,49 @@
+"""Every example in the documentation runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import noregret
+
+SOURCE = Path(noregret.__file__).parent
+ROOT = SOURCE.parents[1]
+MODULES = sorted(
+    ".".join(("noregret", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    )
+    for path in SOURCE.rglob("*.py")
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples_run(name: str) -> None:
+    """An example that fails is worse than none."""
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_the_readme_runs_as_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """A newcomer copies these lines first."""
+    code = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    assert len(code) == 1
+    names: dict[str, object] = {}
+    exec(code[0], names)
+    printed = capsys.readouterr().out
+    assert "evaluated" in printed
+    assert "with probability 0.9" in printed
+    best = names["optimizer"].best()  # type: ignore[attr-defined]  # an Optimizer, by the README
+    assert best.mean > 0.9
+
+
+def test_the_readme_lists_every_algorithm() -> None:
+    """What is not in the table does not exist for a reader."""
+    readme = (ROOT / "README.md").read_text()
+    for name in noregret.algorithms.__dict__:
+        thing = getattr(noregret, name, None)
+        if callable(thing) and getattr(thing, "__module__", "") == "noregret.algorithms":
+            assert f"`{name}`" in readme, name
