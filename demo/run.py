@@ -93,7 +93,7 @@ def report(problem: Problem, runs: list[Run], console: Console) -> None:
     for column in ("", "seconds", "tried", "batches", "found", "truth", "gap ≤", "regret"):
         table.add_column(column, justify="right" if column else "left")
     for run in runs:
-        best, optimizer = run.result.best, run.result.optimizer
+        best, optimizer = run.result.best(), run.result.optimizer
         table.add_row(
             run.name,
             f"{run.seconds:.1f}",
@@ -112,7 +112,7 @@ def report(problem: Problem, runs: list[Run], console: Console) -> None:
         style="dim",
         highlight=False,
     )
-    console.print("[bold]mini_gp_ucb recommends[/bold]", str(runs[0].result.best))
+    console.print("[bold]mini_gp_ucb recommends[/bold]", str(runs[0].result.best()))
     console.print(str(runs[0].result.certificate()), highlight=False)
 
 

@@ -18,6 +18,7 @@ from noregret.confidence import (
     ScaledWidth,
     Standing,
     Width,
+    is_refuted,
 )
 from problems import Scene, scenes
 from twins import DenseGP, repeated
@@ -97,12 +98,20 @@ def test_doubling_stops_at_the_first_guess_that_is_not_refuted(scene: Scene, noi
     s = standing_of(loud, 1.0, noise)
     band = nr.RKHSWidth(0.1)
     F = GuessAndDouble().update(s, band)
-    assert s.posterior.norm <= F + band.beta(replace(s, norm_bound=F))
+    assert not is_refuted(replace(s, norm_bound=F), band)
     if F > 1:
-        half = replace(s, norm_bound=F / 2)
-        assert s.posterior.norm > F / 2 + band.beta(half)
+        assert is_refuted(replace(s, norm_bound=F / 2), band)
         assert math.log2(F) == int(math.log2(F))
     assert KnownNorm(3.0).update(replace(s, norm_bound=3.0), band) == 3.0
+
+
+def test_a_norm_bound_that_the_data_contradict_is_said_not_to_hold() -> None:
+    """Values of 20 under a unit prior refute a norm of 1; the certificate must not stay silent."""
+    x = np.zeros((1, 1))
+    for y, holds in ((20.0, False), (0.8, None)):
+        points = nr.posteriors.Points(np.array([0]), x, np.array([50.0]), np.array([y]))
+        s = standing_of(Scene(nr.RBF(1.0), 1.0, points, x), 1.0, 1.0)
+        assert nr.RKHSWidth(0.1).assumptions(s)[0].holds is holds
 
 
 def test_assumptions_are_checked_where_they_can_be() -> None:

@@ -80,7 +80,7 @@ def test_the_budget_is_kept_exactly(name: str, budget: int) -> None:
     assert result.optimizer.spent == result.optimizer.evaluations == budget
     assert result.ended == "budget spent"
     np.testing.assert_array_equal(result.values, [f(X[row]) for row in result.ids])
-    assert result.best.id in result.ids
+    assert result.best().id in result.ids
 
 
 @every_algorithm
@@ -93,7 +93,7 @@ def test_it_is_the_loop_by_hand(name: str) -> None:
         optimizer.tell(batch, [f(x) for x in batch])
         rows += batch.sequence.tolist()
     assert result.ids.tolist() == rows
-    assert result.best.mean == optimizer.best().mean
+    assert result.best().mean == optimizer.best().mean
 
 
 @every_algorithm
@@ -103,10 +103,10 @@ def test_minimize_mirrors_maximize(name: str) -> None:
     down = nr.minimize(lambda x: -f(x), POOL, algorithm=ALGORITHMS[name], budget=25, seed=2)
     np.testing.assert_array_equal(up.ids, down.ids)
     np.testing.assert_array_equal(up.values, -down.values)
-    assert (down.best.id, down.best.mean) == (up.best.id, -up.best.mean)
+    assert (down.best().id, down.best().mean) == (up.best().id, -up.best().mean)
     if name != "uniform":
         assert down.certificate().gap == up.certificate().gap
-        assert down.best.mean < -0.8
+        assert down.best().mean < -0.8
 
 
 def test_a_goal_against_the_function_called_is_refused() -> None:
@@ -170,7 +170,7 @@ def test_a_function_that_only_fails_comes_to_an_end(name: str) -> None:
     assert (result.optimizer.spent, result.optimizer.evaluations) == (12, 0)
     assert np.isnan(result.values).all()
     with pytest.raises(nr.NoRegretError, match="no value was told"):
-        _ = result.best
+        _ = result.best()
     assert "12 evaluations (budget spent)" in str(result)
 
 
@@ -247,7 +247,7 @@ def test_by_id_hands_over_names_and_rows() -> None:
     algorithm = ALGORITHMS["mini_gp_ucb"]
     by_name = nr.maximize(measure, named, algorithm=algorithm, budget=20, by_id=True)
     assert by_name.ids.tolist() == seen
-    assert by_name.best.id in names
+    assert by_name.best().id in names
     seen.clear()
     by_row = nr.maximize(measure, POOL, algorithm=algorithm, budget=20, by_id=True)
     assert by_row.ids.tolist() == seen
@@ -266,8 +266,8 @@ def test_settings_reach_the_algorithm() -> None:
 def test_a_result_says_what_was_found() -> None:
     """One line for a terminal."""
     result = nr.maximize(f, POOL, algorithm=ALGORITHMS["gp_ucb"], budget=12)
-    assert str(result) == f"12 evaluations (budget spent); best {result.best}"
-    assert result.certificate().id == result.best.id
+    assert str(result) == f"12 evaluations (budget spent); best {result.best()}"
+    assert result.certificate().id == result.best().id
 
 
 def test_progress_is_shown_on_a_terminal(

@@ -19,7 +19,7 @@ from noregret.confidence import (
     RKHSWidth,
     Width,
 )
-from noregret.errors import require_choice
+from noregret.errors import require_at_least, require_choice
 from noregret.kernels import Kernel
 from noregret.optimizer import Goal, Optimizer
 from noregret.plans import Settings, plan, shows_settings
@@ -59,17 +59,18 @@ def gp_bucb(
     kernel: Kernel,
     noise_std: float,
     limit: float = 2.0,
-    rule: Literal["product", "global", "local"] = "product",
+    rule: Literal["product", "global", "local"] | BatchRule = "product",
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """GP-UCB in batches that end before stale variances are off by more than `limit`.
 
     The width is √limit times GP-UCB's, which covers the worst ratio of standard deviations.
+    `rule=FixedSize(8)` takes eight at a time, whatever the ratio: handy, without its guarantee.
 
     Source: Desautels et al. 2014; `rule="global"` is BBKB 2020, Lemma 1, on the exact posterior.
     """
     p = plan(pool, kernel, noise_std, settings)
-    batching = _ratio_rule(rule, limit)
+    batching = _batching(rule, limit, ("product", "global", "local"))
     band = RKHSWidth(p.delta)
     return p.optimizer(p.exact(), UCB(), limit**0.5 * band, batching, band=band)
 
@@ -101,20 +102,20 @@ def bbkb(
     kernel: Kernel,
     noise_std: float,
     limit: float = 2.0,
-    rule: Literal["global", "local"] = "global",
+    rule: Literal["global", "local"] | BatchRule = "global",
     oversample: float | None = None,
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """BKB in batches: dictionary and feedback are frozen until a running bound says stop.
 
-    `limit` is C̃ and `oversample` q̄ of the paper. `rule="local"` gives larger batches and costs
-    more.
+    Batches grow as variances fall below the noise: at first, or with little noise, they hold one
+    evaluation. `rule="local"` gives larger ones and costs more; `rule=FixedSize(8)` takes eight at
+    a time, whatever the ratio, without its guarantee. `limit` is C̃ and `oversample` q̄ of the paper.
 
     Source: Calandriello et al., ICML 2020, Algorithm 1.
     """
     p = plan(pool, kernel, noise_std, settings, least_ridge_in_theory=1.0)
-    require_choice("rule", rule, ("global", "local"))
-    batching = _ratio_rule(rule, limit)
+    batching = _batching(rule, limit, ("global", "local"))
     width = (BBKBWidth if p.theory else BBKBExperimentsWidth)(p.delta, limit)
     prior = p.nystrom(oversample, per_log=72 * limit)
     return p.optimizer(prior, UCB(), width, batching, band=BBKBWidth(p.delta))
@@ -206,10 +207,16 @@ def epsilon_greedy(
     return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)
 
 
-def _ratio_rule(rule: str, limit: float) -> BatchRule:
-    rules: dict[str, Callable[[float], BatchRule]] = {
-        "product": ProductBound,
-        "global": GlobalRatio,
-        "local": LocalRatio,
-    }
-    return rules[require_choice("rule", rule, tuple(rules))](limit)
+RULES: dict[str, Callable[[float], BatchRule]] = {
+    "product": ProductBound,
+    "global": GlobalRatio,
+    "local": LocalRatio,
+}
+
+
+def _batching(rule: str | BatchRule, limit: float, named: tuple[str, ...]) -> BatchRule:
+    """Return the named ratio rule, or a rule given as it is; the width needs the limit anyway."""
+    require_at_least("limit", limit, 1.0)
+    if isinstance(rule, BatchRule):
+        return rule
+    return RULES[require_choice("rule", rule, named)](limit)

@@ -27,7 +27,9 @@ def as_floats(name: str, values: object) -> npt.NDArray[np.float64]:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ArgumentError(f"{name} must hold numbers only, got {_glance(values)}.") from None
+        raise ArgumentError(
+            f"{name} must hold numbers only, in rows of equal length, got {_glance(values)}."
+        ) from None
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         where = tuple(int(i) for i in np.unravel_index(bad[0], array.shape))

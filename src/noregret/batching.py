@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class Opening:
     excluded: Mask
 
 
+@runtime_checkable
 class BatchRule(Protocol):
     """Decides how often a choice is taken and when the batch is full."""
 

@@ -67,11 +67,23 @@ class Assumption:
 Assumptions: TypeAlias = tuple[Assumption, ...]
 
 
-def _bounded(standing: Standing) -> Assumptions:
+def is_refuted(standing: Standing, band: Width) -> bool:
+    """Tell whether what was seen contradicts the norm bound F, with probability 1 − δ.
+
+    If ‖f‖ ≤ F then ‖f − μ‖_A ≤ √λ·β(F), so that f has at least a certain norm; if that is more
+    than F, F was wrong.
+    """
+    radius = math.sqrt(standing.posterior.ridge) * band.beta(standing)
+    return standing.posterior.least_norm(radius) > standing.norm_bound
+
+
+def _bounded(standing: Standing, band: Width) -> Assumptions:
     """The frequentist setting: a fixed f of bounded norm, noise with light tails."""
+    F, noise = standing.norm_bound, standing.posterior.noise_std
+    holds = False if is_refuted(standing, band) else None
     return (
-        Assumption(f"f − offset has RKHS norm at most {standing.norm_bound:g}"),
-        Assumption(f"noise is sub-Gaussian with {standing.posterior.noise_std:g}"),
+        Assumption(f"f − offset has an RKHS norm of at most norm_bound = {F:g}", holds),
+        Assumption(f"noise is sub-Gaussian with noise_std = {noise:g}"),
     )
 
 
@@ -112,7 +124,7 @@ class RKHSWidth:
         return standing.norm_bound + standing.noise_ratio * math.sqrt(max(inside, 0.0))
 
     def assumptions(self, standing: Standing) -> Assumptions:
-        return _bounded(standing)
+        return _bounded(standing, self)
 
 
 @final
@@ -168,7 +180,7 @@ class EIWidth:
     def assumptions(self, standing: Standing) -> Assumptions:
         p = standing.posterior
         return (
-            *_bounded(standing),
+            *_bounded(standing, self),
             Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
         )
 
@@ -204,7 +216,7 @@ class BKBWidth:
 
     def assumptions(self, standing: Standing) -> Assumptions:
         needed = 6 * ALPHA / EPSILON**2 * math.log(4 * max(standing.evaluations, 1) / self.delta)
-        return (*_bounded(standing), _accurate_dictionary(standing, needed))
+        return (*_bounded(standing, self), _accurate_dictionary(standing, needed))
 
 
 @final
@@ -237,7 +249,7 @@ class BBKBWidth:
     def assumptions(self, standing: Standing) -> Assumptions:
         needed = 72 * self.limit * math.log(4 * max(standing.evaluations, 1) / self.delta)
         return (
-            *_bounded(standing),
+            *_bounded(standing, self),
             Assumption("ridge is at least 1", standing.posterior.ridge >= 1),
             _accurate_dictionary(standing, needed),
         )
@@ -262,7 +274,7 @@ class BKBExperimentsWidth:
         return standing.norm_bound + standing.noise_ratio * math.sqrt(inside)
 
     def assumptions(self, standing: Standing) -> Assumptions:
-        return (*_bounded(standing), Assumption("the theorem's constants are not needed"))
+        return (*_bounded(standing, self), Assumption("the theorem's constants are not needed"))
 
 
 @final
@@ -285,7 +297,7 @@ class BBKBExperimentsWidth:
         return standing.norm_bound + standing.noise_ratio * math.sqrt(inside)
 
     def assumptions(self, standing: Standing) -> Assumptions:
-        return (*_bounded(standing), Assumption("the theorem's constants are not needed"))
+        return (*_bounded(standing, self), Assumption("the theorem's constants are not needed"))
 
 
 @final
@@ -351,9 +363,8 @@ class KnownNorm:
 class GuessAndDouble:
     """F is guessed, and doubled as long as what was seen contradicts the guess.
 
-    If ‖f‖ ≤ F then, with probability 1 − δ, λ‖μ − f‖² ≤ λβ²(F), hence ‖μ‖ ≤ F + β(F): a mean with
-    a larger norm refutes F. So F never exceeds twice the truth (or its start); nothing says that
-    it reaches the truth, and a certificate that rests on a guess says so.
+    So F never exceeds twice the truth (or its start), with the probability of the band; nothing
+    says that it reaches the truth, and a certificate that rests on a guess says so.
 
     Source: "standard guess-and-double techniques", BKB 2019, §4.
     """
@@ -364,13 +375,13 @@ class GuessAndDouble:
         require_positive("GuessAndDouble(start=...)", self.start)
 
     def update(self, standing: Standing, band: Width) -> float:
-        while standing.posterior.norm > standing.norm_bound + band.beta(standing):
+        while is_refuted(standing, band):
             standing = replace(standing, norm_bound=2 * standing.norm_bound)
         return standing.norm_bound
 
     def assumptions(self, standing: Standing) -> Assumptions:
-        guess = f"the norm bound {standing.norm_bound:g}, guessed and doubled, is large enough"
-        return (Assumption(guess),)
+        F = standing.norm_bound
+        return (Assumption(f'norm_bound = {F:g}, by norm_bound="double", is large enough'),)
 
 
 def _accurate_dictionary(standing: Standing, needed: float) -> Assumption:

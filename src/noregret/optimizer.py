@@ -24,7 +24,7 @@ from noregret.errors import (
 from noregret.kernels import Kernel
 from noregret.ledger import Ledger
 from noregret.policy import Evidence, Policy
-from noregret.pools import Candidates
+from noregret.pools import Candidates, require_pool
 from noregret.posteriors import Points
 from noregret.snapshot import Parts
 from noregret.tickets import OPEN, Ticket, Tickets, digest_of
@@ -54,6 +54,7 @@ class Optimizer:
         goal: Goal = "max",
         offset: float = 0.0,
     ) -> None:
+        require_pool(pool)
         self._pool = pool
         self._policy = policy
         self._seed = require_count("seed", seed, least=0)
@@ -114,7 +115,10 @@ class Optimizer:
         elif values is None and means is not None and counts is not None:
             self._tell_means(self._pool.find(what), means, counts)
         else:
-            raise TellError("tell(ids, values) or tell(ids, means=..., counts=...), not a mixture.")
+            raise TellError(
+                "tell(batch, values), tell(ids, values) or tell(ids, means=..., counts=...): "
+                "one of these, whole, is needed."
+            )
 
     def fail(self, batch: Batch) -> None:
         """Say that a batch (or slice of one) failed: it is no longer open and has no values."""
@@ -297,8 +301,7 @@ class Optimizer:
         allowed = ~self._excluded[evidence.told.rows]
         if not allowed.any():
             raise NothingToldError(
-                "there is no best candidate yet: no value was told of a candidate that is not "
-                "excluded. tell() some first."
+                "there is no best candidate: no value was told of a candidate that is not excluded."
             )
         highest = np.where(allowed, mean, -np.inf)
         ties = np.flatnonzero(highest == highest.max())
@@ -343,6 +346,7 @@ def load(
     `pool` must be the pool of the saved run. `kernel` is needed where the run used a kernel that
     is not one of this library's.
     """
+    require_pool(pool)
     return Optimizer._restored(pool, snapshot.read(Path(path), pool, kernel))
 
 

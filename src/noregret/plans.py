@@ -24,7 +24,7 @@ from noregret.errors import (
 )
 from noregret.kernels import Kernel, probe
 from noregret.optimizer import Goal, Optimizer
-from noregret.pools import Candidates
+from noregret.pools import Candidates, require_pool
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Enumeration
 from noregret.starts import GivenStart, Start, UncertaintySampling, UniformStart
@@ -63,6 +63,27 @@ DEFAULTS: Settings = {
     "seed": 0,
 }
 
+MEANING = """
+    Settings
+    --------
+    kernel      how alike candidates are; `variance * RBF(lengthscale)`, where √variance is the
+                spread of f and lengthscale the distance over which it changes
+    noise_std   standard deviation of one evaluation; that of replicates, if you have some
+    offset      a typical value of f; the model believes it far from all evaluations
+    goal        "max" or "min"
+    seed        the same seed makes the same choices
+    horizon     evaluations planned; delta is then 1/horizon
+    delta       probability with which guarantees may fail; 0.1 without a horizon
+    norm_bound  F, how wiggly f is at most: its norm in the kernel's function space (RKHS), at
+                least max |f − offset|/√variance; "double" starts at 1 and doubles when refuted
+    preset      "experiments": the papers' practical constants; "theory": their theorems'
+    width       a width in place of the preset's, such as BayesianWidth() or 0.5 * RKHSWidth()
+    ridge       λ, the regulariser; noise_std² if not given
+    start       ids of candidates to evaluate first; one drawn uniformly if not given
+    min_batch   evaluate the most uncertain candidates first, until every batch holds this many;
+                takes long where noise is small against the spread of f
+"""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -75,6 +96,7 @@ def shows_settings(algorithm: Callable[P, R]) -> Callable[P, R]:
         for name, default in DEFAULTS.items()
     ]
     algorithm.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+    algorithm.__doc__ = (algorithm.__doc__ or "").rstrip() + "\n" + MEANING
     return algorithm
 
 
@@ -175,6 +197,7 @@ def plan(
     *,
     least_ridge_in_theory: float = 0.0,
 ) -> Plan:
+    require_pool(pool)
     settings = _checked(given)
     noise = require_positive("noise_std", noise_std)
     theory = require_choice("preset", settings["preset"], ("experiments", "theory")) == "theory"
@@ -228,7 +251,8 @@ def _checked(given: Settings) -> Settings:
 
 def _norm(norm_bound: float | Literal["double"]) -> NormBound:
     if isinstance(norm_bound, str):
-        require_choice("norm_bound (a number, or)", norm_bound, ("double",))
+        if norm_bound != "double":
+            raise ArgumentError(f'norm_bound must be a number or "double", got {norm_bound!r}.')
         return GuessAndDouble()
     return KnownNorm(require_positive("norm_bound", norm_bound))
 

@@ -41,17 +41,16 @@ class Result:
     values: Vector
     ended: str
 
-    @property
     def best(self) -> Best:
-        """The recommended candidate."""
+        """Return the recommended candidate."""
         return self.optimizer.best()
 
     def certificate(self) -> Certificate:
-        """How far the recommendation can be from the true best."""
+        """Return how far the recommendation can be from the true best."""
         return self.optimizer.certificate()
 
     def __str__(self) -> str:
-        found = f"best {self.best}" if self.optimizer.evaluations else "nothing measured"
+        found = f"best {self.best()}" if self.optimizer.evaluations else "nothing measured"
         return f"{len(self.values)} evaluations ({self.ended}); {found}"
 
 
@@ -76,7 +75,7 @@ def maximize(
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
     >>> result = nr.maximize(lambda x: -((x[0] - 0.7) ** 2), pool, algorithm=nr.mini_gp_ucb,
     ...                      budget=60, kernel=nr.RBF(0.2), noise_std=0.01)
-    >>> bool(abs(result.best.x[0] - 0.7) < 0.1)
+    >>> bool(abs(result.best().x[0] - 0.7) < 0.1)
     True
     """
     return _optimise("max", f, pool, algorithm, budget, callback, progress, by_id, settings)
@@ -110,6 +109,11 @@ def _optimise(
 ) -> Result:
     if not callable(f):
         raise ArgumentError(f"the function to optimise must be callable, got {f!r}.")
+    if not callable(algorithm):
+        raise ArgumentError(
+            f"algorithm must be one of the library's functions, such as noregret.mini_gp_ucb, "
+            f"got {algorithm!r}."
+        )
     if "goal" in settings:
         raise ArgumentError(
             f"goal={settings['goal']!r}: maximize and minimize set the goal themselves."

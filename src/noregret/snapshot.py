@@ -99,6 +99,8 @@ def read(path: Path, pool: Candidates, kernel: Kernel | None) -> Parts:
         return _read(path, pool, kernel)
     except SnapshotError:
         raise
+    except FileNotFoundError as error:
+        raise SnapshotError(f"there is no file {path}.") from error
     except Exception as error:  # whatever a damaged file may lead to
         raise SnapshotError(f"{path} is not a run saved by noregret: {error!r}.") from error
 

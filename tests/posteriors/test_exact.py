@@ -146,3 +146,30 @@ def test_the_prior_is_the_kernel() -> None:
     assert prior.log_det == 0.0
     assert prior.effective_dimension() == 0.0
     assert prior.norm == 0.0
+
+
+@given(scenes(), st.integers(0, 2**20), st.floats(0.0, 3.0))
+def test_the_least_norm_is_a_lower_bound_on_every_function_in_the_ellipsoid(
+    scene: Scene, seed: int, radius: float
+) -> None:
+    """A norm bound is called refuted by it; a true one must never be.
+
+    Functions f = μ + g with ‖g‖_A ≤ radius, g drawn in the span of the pool's features.
+    """
+    posterior, rng = scene.exact(), np.random.default_rng(seed)
+    X, y = repeated(scene.points)
+    basis = scene.pool
+    K, Kx = scene.kernel(basis, basis), scene.kernel(X, basis)
+    A = Kx.T @ Kx + scene.ridge * K  # ‖Σ cᵢ k(·, xᵢ)‖²_A = cᵀ A c
+    centre = np.linalg.lstsq(K, posterior.mean(basis), rcond=None)[0]
+    least = posterior.least_norm(radius)
+    for _ in range(20):
+        c = rng.standard_normal(len(basis))
+        c *= radius / np.sqrt(c @ A @ c)
+        f = centre + c
+        assert least <= np.sqrt(f @ K @ f) * (1 + 1e-5) + 1e-5
+    sparse = scene.nystrom(len(scene.points))
+    assert sparse.least_norm(radius) == pytest.approx(least, rel=1e-4, abs=1e-5)
+    if radius == 0:
+        dense = DenseGP(scene.kernel, scene.ridge, X, y)
+        assert least <= dense.norm() * (1 + 1e-6)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from noregret.arrays import Indices, Matrix
+from noregret.errors import PoolError
 
 Keys: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.str_]  # names, or row numbers
 
 
+@runtime_checkable
 class Candidates(Protocol):
     """A finite set of candidates: rows of features, addressed by keys.
 
@@ -45,3 +47,11 @@ class Candidates(Protocol):
     def fingerprint(self) -> str:
         """Return a digest of every feature and name: equal pools have equal fingerprints."""
         ...
+
+
+def require_pool(pool: object) -> None:
+    """Raise unless `pool` is one."""
+    if not isinstance(pool, Candidates):
+        raise PoolError(
+            f"pool must be a noregret.Pool, got {type(pool).__name__}: give noregret.Pool(X)."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol, final
 
@@ -27,6 +28,13 @@ class Points:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+
+def least_norm(own_square: float, pulled_square: float, radius: float) -> float:
+    """Return (‖μ‖²_A − radius·‖μ‖_A)/‖Aμ‖, or 0 where that says nothing."""
+    if own_square <= 0 or pulled_square <= 0:
+        return 0.0
+    return max((own_square - radius * math.sqrt(own_square)) / math.sqrt(pulled_square), 0.0)
 
 
 class Posterior(Protocol):
@@ -90,6 +98,13 @@ class Posterior(Protocol):
     @property
     def norm(self) -> float:
         """RKHS norm of the mean."""
+        ...
+
+    def least_norm(self, radius: float) -> float:
+        """Return a lower bound on ‖f‖ if ‖f − μ‖_A ≤ radius, A = Φᵀ W Φ + ridge·I in features.
+
+        By Cauchy-Schwarz, ‖f‖·‖Aμ‖ ≥ ⟨Aμ, f⟩ ≥ ‖μ‖²_A − radius·‖μ‖_A.
+        """
         ...
 
     def effective_dimension(self) -> float:

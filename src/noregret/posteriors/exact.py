@@ -11,7 +11,7 @@ import numpy as np
 from noregret.arrays import Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
-from noregret.posteriors.base import Points
+from noregret.posteriors.base import Points, least_norm
 from noregret.posteriors.cholesky import EPS
 
 
@@ -154,6 +154,14 @@ class ExactPosterior:
         p = self.points
         square = float(self.alpha @ (p.y - self.ridge * self.alpha / p.w))
         return math.sqrt(max(square, 0.0))  # rounding only: the form is a square
+
+    def least_norm(self, radius: float) -> float:
+        """‖μ‖²_A = μ(X)ᵀ W ȳ and ‖Aμ‖² = (Wȳ)ᵀ K (Wȳ), where K = A − ridge·W⁻¹."""
+        p = self.points
+        at_points = p.y - self.ridge * self.alpha / p.w  # μ(X) = ȳ − ridge·W⁻¹ α
+        pulled = self.L.T @ (p.w * p.y)
+        square = float(pulled @ pulled - self.ridge * (p.w * p.y) @ p.y)
+        return least_norm(float(at_points @ (p.w * p.y)), square, radius)
 
     def effective_dimension(self) -> float:
         """Σᵢ wᵢ σ²(xᵢ)/ridge = Σᵢ 1 − (ridge/wᵢ)·(A⁻¹)ᵢᵢ."""

@@ -10,7 +10,7 @@ import numpy as np
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
-from noregret.posteriors.base import Points
+from noregret.posteriors.base import Points, least_norm
 from noregret.posteriors.cholesky import EPS
 from noregret.posteriors.dictionary import Oversample, draw, inclusion_probabilities
 
@@ -135,6 +135,11 @@ class NystromPosterior:
     def norm(self) -> float:
         """‖μ̃‖ = ‖θ‖."""
         return float(np.linalg.norm(self.theta))
+
+    def least_norm(self, radius: float) -> float:
+        """‖μ̃‖²_A = θᵀ V θ and ‖Aμ̃‖ = ‖V θ‖."""
+        pulled = self.V @ self.theta
+        return least_norm(float(self.theta @ pulled), float(pulled @ pulled), radius)
 
     def effective_dimension(self) -> float:
         """Σᵢ wᵢ σ̃²(xᵢ)/ridge: the estimate inside BKB's width."""

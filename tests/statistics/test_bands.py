@@ -1,0 +1,187 @@
+"""The bands μ ± βσ hold f, everywhere and at all times at once, as often as they say.
+
+Each claim is one-sided: of many runs, those where f ever left its band are at most δ, up to what
+chance explains once in a thousand (an exact binomial quantile). Each test also shows that it could
+fail: a narrower band does not pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import noregret as nr
+from noregret.arrays import Vector
+from noregret.confidence import Information, Standing
+from noregret.posteriors import ExactPosterior, NystromPosterior, Points
+from problems import RKHSProblem, no_rng, rkhs_problem
+
+DELTA = 0.2
+
+
+def fewest(runs: int) -> float:
+    """Return the fewest covered runs that a true rate of 1 − δ explains, once in a thousand."""
+    return float(binom.ppf(1e-3, runs, 1 - DELTA))
+
+
+def farthest(optimizer: nr.Optimizer, problem: RKHSProblem, budget: int, seed: int) -> float:
+    """Run, and return the largest |f − μ|/(βσ) over all candidates after every batch."""
+    rng = np.random.default_rng([seed, 13])
+    X = problem.pool.rows(np.arange(len(problem.pool)))
+    largest = 0.0
+    while optimizer.spent < budget:
+        batch = optimizer.ask(at_most=budget - optimizer.spent)
+        order = np.asarray(batch.sequence, dtype=np.int64)
+        optimizer.tell(batch, problem.measure(order, rng))
+        view, beta = optimizer.posterior, optimizer.certificate().beta
+        gaps = np.abs(problem.values - view.mean(X)) / (beta * view.std(X))
+        largest = max(largest, float(gaps.max()))
+    return largest
+
+
+def prior_sample(seed: int, candidates: int = 40, noise_std: float = 0.3) -> RKHSProblem:
+    """Draw f on the pool from the prior itself, rough enough for candidates to differ."""
+    rng = np.random.default_rng([seed, 31])
+    kernel, X = nr.Matern(nu=1.5, lengthscale=0.1), rng.random((candidates, 2))
+    f = np.linalg.cholesky(kernel(X, X)) @ rng.standard_normal(candidates)
+    return RKHSProblem(nr.Pool(X), kernel, f, noise_std)
+
+
+def plain_function(seed: int) -> RKHSProblem:
+    return rkhs_problem(seed, candidates=40, noise_std=0.3)
+
+
+def noisy_function(seed: int) -> RKHSProblem:
+    """Noise and lengthscale so large that a dictionary can leave points out."""
+    return rkhs_problem(seed, candidates=60, lengthscale=0.5, noise_std=1.0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An algorithm whose band is put to the test, on functions that its theorem speaks of."""
+
+    name: str
+    algorithm: Callable[..., nr.Optimizer]
+    problem: Callable[[int], RKHSProblem]
+    settings: dict[str, object] = field(default_factory=dict)
+    theorem: str = ""
+    sparse: bool = False
+
+    def start(self, problem: RKHSProblem, seed: int) -> nr.Optimizer:
+        return self.algorithm(
+            problem.pool,
+            kernel=problem.kernel,
+            noise_std=problem.noise_std,
+            delta=DELTA,
+            seed=seed,
+            **self.settings,
+        )
+
+
+THEORY: dict[str, object] = {"preset": "theory"}
+THIN: dict[str, object] = {"preset": "theory", "oversample": 1.0}
+CASES = (
+    Case("rkhs", nr.gp_ucb, plain_function, theorem="MINI (2022) Theorem 4.4"),
+    Case("rkhs, repeats", nr.mini_gp_ucb, plain_function, theorem="MINI (2022) Theorem 4.4"),
+    Case(
+        "bayesian",
+        nr.gp_ucb,
+        prior_sample,
+        {"width": nr.BayesianWidth(DELTA)},
+        "MINI (2022) Theorem 4.5",
+    ),
+    Case("bkb", nr.bkb, plain_function, THEORY, "BKB (2019) Theorem 2"),
+    Case("bbkb", nr.bbkb, plain_function, THEORY, "BBKB (2020) Theorem 2"),
+    Case("bkb, thin", nr.bkb, noisy_function, THIN, "BKB (2019) Theorem 2", sparse=True),
+    Case("bbkb, thin", nr.bbkb, noisy_function, THIN, "BBKB (2020) Theorem 2", sparse=True),
+)
+QUICK = [case for case in CASES if case.algorithm is nr.gp_ucb or case.sparse]
+
+
+def check(case: Case, seeds: Iterable[int], budget: int) -> None:
+    gaps, shares = [], []
+    for seed in seeds:
+        problem = case.problem(seed)
+        optimizer = case.start(problem, seed)
+        gaps.append(farthest(optimizer, problem, budget, seed))
+        assert optimizer.certificate().theorem.startswith(case.theorem)
+        posterior = optimizer._state.posterior
+        if isinstance(posterior, NystromPosterior):
+            shares.append(len(posterior.members) / len(posterior.points))
+    covered = sum(gap <= 1.0 for gap in gaps)
+    narrow = sum(gap <= 0.1 for gap in gaps)  # what a band of a tenth would cover
+    assert covered >= fewest(len(gaps)), sorted(gaps)
+    assert narrow < fewest(len(gaps)), sorted(gaps)
+    assert not case.sparse or np.median(shares) < 0.75
+
+
+@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
+def test_a_few_runs_stay_within_their_bands(case: Case) -> None:
+    """A certificate drawn from a band that does not hold promises what it cannot keep."""
+    check(case, range(1000, 1016), budget=20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_bands_hold_at_the_stated_rate(case: Case) -> None:
+    """As above, with enough runs to tell 1 − δ from a little less."""
+    check(case, range(100), budget=30)
+
+
+def test_the_rkhs_band_is_tight_on_one_candidate_evaluated_for_ever() -> None:
+    """Here f leaves the band nearly δ of the time, so a slightly wrong width shows.
+
+    One candidate, f small, λ = ξ² = 100κ²: the proof's mixture of martingales loses little, and
+    over ten million evaluations the band should fail in just under δ of all runs. Means are linear
+    in the values and variances do not depend on them, so all runs share one posterior a time.
+    """
+    runs, noise, f = 4000, 10.0, 0.05
+    times = np.unique(np.geomspace(1, 1e7, 600).astype(np.int64)).astype(np.float64)
+    rng = np.random.default_rng(29)
+    steps = np.sqrt(np.diff(times, prepend=0.0)) * noise
+    averages = f + np.cumsum(steps * rng.standard_normal((runs, len(times))), axis=1) / times
+    x = np.zeros((1, 1))
+    prior = ExactPosterior.prior(nr.RBF(1.0), noise_std=noise, ridge=noise**2, dim=1)
+    gaps: Vector = np.zeros(runs)
+    for t, average in zip(times, averages.T, strict=True):
+        told = Points(np.array([0]), x, np.array([t]), np.array([1.0]))
+        posterior = prior.condition(told, Points.none(1), no_rng())
+        beta = nr.RKHSWidth(DELTA).beta(
+            Standing(
+                posterior=posterior,
+                candidates=1,
+                evaluations=int(t),
+                norm_bound=f,
+                information=Information(),
+            )
+        )
+        mean, variance = posterior.marginals(x)
+        gaps = np.maximum(gaps, np.abs(f - mean[0] * average) / (beta * np.sqrt(variance[0])))
+    assert np.sum(gaps <= 1.0) >= fewest(runs)
+    assert np.sum(gaps <= 1.0) < runs * (1 - DELTA / 2)  # tight
+    assert np.sum(gaps <= 0.9) < fewest(runs)
+
+
+def test_the_bayesian_band_holds_for_many_unrelated_candidates() -> None:
+    """With N unrelated candidates, nothing but the union bound over them stands behind the band.
+
+    Of δ it spends 6δ/π² before any value came: P(|Z| > β₀ for some of N normals) ≤ 6δ/π², which is
+    true with a factor 5 to spare. A band narrower by a fifth fails.
+    """
+    N, runs, spent = 400, 4000, 6 * DELTA / np.pi**2
+    prior = ExactPosterior.prior(nr.RBF(1e-4), noise_std=1.0, ridge=1.0, dim=1)
+    standing = Standing(
+        posterior=prior, candidates=N, evaluations=0, norm_bound=1.0, information=Information()
+    )
+    beta = nr.BayesianWidth(DELTA).beta(standing)
+    X = np.linspace(0.0, 1.0, N)[:, None]
+    np.testing.assert_allclose(prior.kernel(X, X), np.eye(N), atol=1e-12)
+    mean, variance = prior.marginals(X)
+    f = np.random.default_rng(37).standard_normal((runs, N))
+    gaps = (np.abs(f - mean) / np.sqrt(variance)).max(axis=1)
+    assert np.sum(gaps <= beta) >= binom.ppf(1e-3, runs, 1 - spent)
+    assert np.sum(gaps <= 0.8 * beta) < binom.ppf(1e-3, runs, 1 - DELTA)
