@@ -3,13 +3,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo figure test test-slow mutants format clean
+.DEFAULT_GOAL := help
+.PHONY: help check demo figure test test-slow mutants format clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --editable ".[dev]"
 	touch $@
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+check: test test-slow  ## all that a change must pass
 
 demo: .venv/installed  ## optimise 20 000 candidates with three algorithms and draw the regret
 	$(BIN)/python demo/run.py

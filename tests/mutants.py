@@ -81,15 +81,15 @@ MUTANTS = (
     Mutant(
         "repeats by the scaled variance: λ forgotten",
         "batching.py",
-        "np.float64((self.limit - 1) * fill.ridge)",
-        "np.float64(self.limit - 1)",
+        "np.float64((self.limit - fill.bound) * fill.ridge)",
+        "np.float64(self.limit - fill.bound)",
         RATIOS + "test_repeats_keep_every_variance_within_the_limit",
     ),
     Mutant(
         "repeats by C in place of C²: the limit is squared",
         "batching.py",
-        "np.float64((self.limit - 1) * fill.ridge)",
-        "np.float64((self.limit**2 - 1) * fill.ridge)",
+        "np.float64((self.limit - fill.bound) * fill.ridge)",
+        "np.float64((self.limit**2 - fill.bound) * fill.ridge)",
         RATIOS + "test_repeats_keep_every_variance_within_the_limit",
     ),
     Mutant(
@@ -166,9 +166,9 @@ MUTANTS = (
     ),
     Mutant(
         "minimum batch as printed: 1/P in place of (limit − 1)/P",
-        "starts.py",
-        "threshold = self.ridge * (self.limit - 1) / (self.safety * self.batch)",
-        "threshold = self.ridge / (self.safety * self.batch)",
+        "batching.py",
+        "return (self.limit - 1) / batch",
+        "return 1 / batch",
         "tests/test_starts.py::test_uncertainty_sampling_ends_when_batches_hold_enough",
     ),
     Mutant(
@@ -224,8 +224,8 @@ MUTANTS = (
     Mutant(
         "BBKB's width forgets its limit",
         "confidence.py",
-        "return self.limit * (noise + (1 + math.sqrt(2)) * standing.norm_bound)",
-        "return noise + (1 + math.sqrt(2)) * standing.norm_bound",
+        "stretch = 1.0 if self.fresh else self.limit",
+        "stretch = 1.0",
         WIDTHS,
     ),
     Mutant(
@@ -276,6 +276,27 @@ MUTANTS = (
         "return self.sign * values + self.offset",
         "return values + self.offset",
         "tests/test_optimizer.py::test_minimising_mirrors_maximising",
+    ),
+    Mutant(
+        "minimum batch by the sum where the rule is the product",
+        "batching.py",
+        "return math.log(self.limit) / batch",
+        "return (self.limit - 1) / batch",
+        "tests/test_starts.py::test_the_product_rule_holds_its_minimum_too",
+    ),
+    Mutant(
+        "a survey broken off in the middle goes on as if it were whole",
+        "surveys.py",
+        "last, self._last = self._last, None",
+        "last = self._last",
+        "tests/test_search.py::test_a_survey_broken_off_starts_again",
+    ),
+    Mutant(
+        "MINI forgets what other workers are evaluating",
+        "batching.py",
+        "np.float64((self.limit - fill.bound) * fill.ridge)",
+        "np.float64((self.limit - 1) * fill.ridge)",
+        "tests/test_starts.py::test_repeats_count_what_is_open_elsewhere",
     ),
     Mutant(
         "hallucination changes nothing",

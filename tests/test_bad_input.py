@@ -72,7 +72,7 @@ BAD_CALLS: dict[str, tuple[Call, str]] = {
     "a NaN": (lambda o, b: o.tell(b, [0.0, NAN, 0.0]), r"batch 3: value 1 is nan"),
     "an infinity": (lambda o, b: o.tell(b, np.array([0.0, 0.0, -INF])), "value 2 is -inf"),
     "a NaN by id": (lambda o, _: o.tell([4], [NAN]), "value 0 is nan"),
-    "a value out of range": (lambda o, b: o.tell(b, [0.0, 1e200, 0.0]), r"1e\+150.*got 1e\+200"),
+    "a value out of range": (lambda o, b: o.tell(b, [0.0, 1e200, 0.0]), r"1e\+130.*got 1e\+200"),
     "too few values": (lambda o, b: o.tell(b, [0.0, 0.0]), "batch 3 holds 3 .*got 2 values"),
     "too many values": (lambda o, b: o.tell(b, [0.0] * 4), "batch 3 holds 3 .*got 4 values"),
     "no values": (lambda o, b: o.tell(b, []), "batch 3 holds 3 .*got 0 values"),
@@ -94,9 +94,15 @@ BAD_CALLS: dict[str, tuple[Call, str]] = {
     "excluding an unknown row": (lambda o, _: o.exclude([3, 99]), "row 99 is outside"),
     "means without counts": (lambda o, _: o.tell([1], means=[0.0]), "counts="),
     "counts without means": (lambda o, _: o.tell([1], counts=[2]), "means="),
-    "values and means": (lambda o, _: o.tell([1], [0.0], means=[0.0], counts=[1]), "mixture"),
-    "values and counts": (lambda o, _: o.tell([1], [0.0], counts=[1]), "mixture"),
-    "only ids": (lambda o, _: o.tell([1]), "mixture"),
+    "values and means": (
+        lambda o, _: o.tell([1], [0.0], means=[0.0], counts=[1]),
+        "one of these, whole, is needed",
+    ),
+    "values and counts": (
+        lambda o, _: o.tell([1], [0.0], counts=[1]),
+        "one of these, whole, is needed",
+    ),
+    "only ids": (lambda o, _: o.tell([1]), "one of these, whole, is needed"),
     "means of a batch": (lambda o, b: o.tell(b, means=[0.0], counts=[1]), "go with ids"),
     "half a count": (lambda o, _: o.tell([1], means=[0.0], counts=[1.5]), "counts=.*whole"),
     "a count of zero": (
@@ -179,10 +185,12 @@ def test_a_batch_closed_by_ids_takes_no_values(tmp_path: Path) -> None:
     """Otherwise one measurement reported on two roads would count twice."""
     optimizer, batch = midway("uniform")
     optimizer.tell(batch.sequence, [0.1, 0.2, 0.3])
-    with refused_by(optimizer, tmp_path, "batch 3 .*3 of these 3 evaluations already have one"):
+    with refused_by(
+        optimizer, tmp_path, "3 of these 3 evaluations of batch 3 were closed by values told by id"
+    ):
         optimizer.tell(batch, [0.1, 0.2, 0.3])
     optimizer.ask()
-    with refused_by(optimizer, tmp_path, "batch 3 was told long ago and is closed"):
+    with refused_by(optimizer, tmp_path, "batch 3 was told before with other values"):
         optimizer.tell(batch, [0.1, 0.2, 0.3])
 
 
@@ -313,7 +321,7 @@ BAD_SETTINGS: list[tuple[dict[str, object], str]] = [
     ({"horizon": 1}, "horizon must be at least 2, got 1"),
     ({"horizon": 10.5}, r"horizon must be a whole number, got 10\.5"),
     ({"norm_bound": 0.0}, r"norm_bound must be above 0, got 0\.0"),
-    ({"norm_bound": "halve"}, "norm_bound .*'double', got 'halve'"),
+    ({"norm_bound": "halve"}, "norm_bound must be a number or .double., got 'halve'"),
     ({"preset": "paper"}, "preset must be one of 'experiments', 'theory', got 'paper'"),
     ({"goal": "maximum"}, "goal must be one of 'max', 'min', got 'maximum'"),
     ({"offset": INF}, "offset must be a finite number, got inf"),

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.confidence import (
-    GuessAndDouble,
     Information,
-    KnownNorm,
     ScaledWidth,
     Standing,
     Width,
     is_refuted,
 )
+from noregret.norms import GuessAndDouble, KnownNorm
 from problems import Scene, scenes
 from twins import DenseGP, repeated
 
@@ -58,6 +57,8 @@ def test_widths_are_their_formulas(scene: Scene, F: float, noise: float, delta: 
         nr.BKBWidth(delta, kappa2): ratio * math.sqrt(bkb) + (1 + math.sqrt(2)) * F,
         nr.BBKBWidth(delta, 2.5): 2.5
         * (2 * ratio * math.sqrt(tripled + log) + (1 + math.sqrt(2)) * F),
+        nr.BBKBWidth(delta, 2.5, fresh=True): 2 * ratio * math.sqrt(tripled + log)
+        + (1 + math.sqrt(2)) * F,
         nr.BBKBExperimentsWidth(delta, 2.5): F + ratio * math.sqrt(2.5 * plain + log),
         nr.BKBExperimentsWidth(delta): F + ratio * math.sqrt(math.log(t) * d_eff + log),
     }
@@ -123,10 +124,17 @@ def test_assumptions_are_checked_where_they_can_be() -> None:
         np.zeros((2, 1)),
     )
     s = standing_of(scene, 1.0, 0.5, sparse=True)
+    needed = [
+        a.statement
+        for a in nr.BBKBWidth(0.1, 4.0, fresh=True).assumptions(s)
+        if "over" in a.statement
+    ]
+    t = s.evaluations
+    assert needed[0].startswith(f"oversample is at least {72 * 4 * math.log(4 * t / 0.1):.0f}")
     by_statement = {a.statement: a.holds for a in nr.BBKBWidth(0.1).assumptions(s)}
     assert by_statement["ridge is at least 1"] is False
     assert [h for text, h in by_statement.items() if text.startswith("oversample")] == [False]
-    assert [a.holds for a in nr.BayesianWidth(0.1).assumptions(s)] == [None, None, True]
+    assert [a.holds for a in nr.BayesianWidth(0.1).assumptions(s)] == [None, None, True, False]
     exact = standing_of(scene, 1.0, 0.5)
     assert [a.holds for a in nr.BKBWidth(0.1).assumptions(exact)][-1] is True
     assert (0.5 * nr.RKHSWidth(0.1)).assumptions(exact)[-1].holds is False

@@ -31,6 +31,7 @@ MAP = (
     "posteriors.nystrom",
     "posteriors",
     "confidence",
+    "norms",
     "acquisitions",
     "surveys",
     "search",

@@ -75,7 +75,7 @@ def test_widths_carry_the_limit_only_inside_batches() -> None:
     assert bucb.width == ScaledWidth(RKHSWidth(0.1), 2.0)
     assert bucb.band == RKHSWidth(0.1)
     assert bbkb.width == BBKBExperimentsWidth(0.1, 4.0)
-    assert bbkb.band == BBKBWidth(0.1, 1.0)
+    assert bbkb.band == BBKBWidth(0.1, 4.0, fresh=True)
     assert ei.width == EIWidth(0.1)
     assert ei.band == RKHSWidth(0.1)
 

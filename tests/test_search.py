@@ -11,7 +11,7 @@ import noregret as nr
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Mask, Matrix, Vector
 from noregret.errors import AskError
-from noregret.posteriors import ExactPosterior, Points, Posterior
+from noregret.posteriors import ExactPosterior, Points, Posterior, cholesky
 from noregret.search import Enumeration
 from noregret.surveys import ExactSurvey, PlainSurvey
 from problems import RTOL, Scene, close, no_rng, scenes
@@ -128,3 +128,30 @@ def test_too_large_a_pool_is_surveyed_without_columns(monkeypatch: pytest.Monkey
     assert small.rank(posterior, nr.UCB(), 2.0, none).best() == row
     assert isinstance(small._survey, PlainSurvey)
     assert isinstance(usual._survey, ExactSurvey)
+
+
+def test_a_survey_broken_off_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in the middle of a pass must not leave rows updated twice."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((500, 2))
+    points = Points(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
+    first = Scene(nr.RBF(0.8), 0.2, points, X).exact()
+    more = Points(points.rows, points.X, np.array([1.0, 1, 1, 1, 1, 9]), points.y)
+    second = first.condition(more, Points.none(2), no_rng())
+    survey = ExactSurvey(nr.Pool(X))
+    survey.follow(first)
+    monkeypatch.setattr("noregret.surveys.chunk_rows", lambda _: 100)
+    calls, usual = [0], cholesky.solve_lower
+
+    def interrupted(L: Matrix, B: Matrix, *, overwrite: bool = False) -> Matrix:
+        calls[0] += 1
+        if calls[0] == 3:
+            raise KeyboardInterrupt
+        return usual(L, B, overwrite=overwrite)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cholesky, "solve_lower", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            survey.follow(second)
+    survey.follow(second)
+    close(survey.variance, second.variance(X))

@@ -103,3 +103,40 @@ def test_a_run_with_every_candidate_given_goes_on() -> None:
         PROBLEM.pool, kernel=PROBLEM.kernel, noise_std=0.5, start=list(range(60))
     )
     assert len(drive(optimizer, PROBLEM, 80, 0)) == 80
+
+
+def test_the_product_rule_holds_its_minimum_too() -> None:
+    """Π(1 + v) outgrows 1 + Σ v: unrelated candidates, GP-BUCB's own rule."""
+    pool = nr.Pool(np.arange(300.0)[:, None])
+    optimizer = nr.gp_bucb(pool, kernel=nr.RBF(0.1), noise_std=1.0, min_batch=10, rule="product")
+    while optimizer.ask().reason.startswith("start"):
+        optimizer.tell(optimizer.ask(), np.zeros(len(optimizer.ask())))
+    for _ in range(5):
+        batch = optimizer.ask()
+        assert len(batch) >= 10
+        optimizer.tell(batch, np.zeros(len(batch)))
+
+
+def test_a_fixed_size_needs_no_start_for_its_minimum() -> None:
+    """Eight at a time from the first batch on."""
+    optimizer = nr.bbkb(
+        PROBLEM.pool,
+        kernel=PROBLEM.kernel,
+        noise_std=0.5,
+        rule=nr.FixedSize(8),
+        min_batch=8,
+        start=[1],
+    )
+    optimizer.tell(optimizer.ask(), [0.0])
+    assert len(optimizer.ask()) == 8
+
+
+def test_repeats_count_what_is_open_elsewhere() -> None:
+    """MINI's limit is on the ratio to the last feedback, whoever is evaluating."""
+    pool = nr.Pool(np.array([[0.0], [100.0]]))
+    optimizer = nr.mini_gp_ucb(pool, kernel=nr.RBF(1.0), noise_std=3.0, limit=3.0, start=[0])
+    optimizer.tell(optimizer.ask(), [0.0])
+    counts = [len(optimizer.ask(worker=str(i))) for i in range(4)]
+    alone = int(2 * 9.0 / 1.0)  # (limit − 1)·ridge/σ²
+    assert counts[0] == alone
+    assert counts[1:] == [1, 1, 1]  # the limit is used up; one is always given

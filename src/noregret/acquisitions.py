@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 from scipy.special import erfcx, ndtr
@@ -18,6 +18,7 @@ from noregret.arrays import Vector
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 
 
+@runtime_checkable
 class Acquisition(Protocol):
     """Scores candidates by mean and variance; must not fall when a variance grows."""
 

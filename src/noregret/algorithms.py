@@ -118,7 +118,7 @@ def bbkb(
     batching = _batching(rule, limit, ("global", "local"))
     width = (BBKBWidth if p.theory else BBKBExperimentsWidth)(p.delta, limit)
     prior = p.nystrom(oversample, per_log=72 * limit)
-    return p.optimizer(prior, UCB(), width, batching, band=BBKBWidth(p.delta))
+    return p.optimizer(prior, UCB(), width, batching, band=BBKBWidth(p.delta, limit, fresh=True))
 
 
 @shows_settings
@@ -216,7 +216,7 @@ RULES: dict[str, Callable[[float], BatchRule]] = {
 
 def _batching(rule: str | BatchRule, limit: float, named: tuple[str, ...]) -> BatchRule:
     """Return the named ratio rule, or a rule given as it is; the width needs the limit anyway."""
-    require_at_least("limit", limit, 1.0)
     if isinstance(rule, BatchRule):
+        require_at_least("limit", limit, 1.0)
         return rule
     return RULES[require_choice("rule", rule, named)](limit)

@@ -10,7 +10,8 @@ import numpy as np
 from noregret.acquisitions import UCB, Acquisition
 from noregret.arrays import Indices, Vector
 from noregret.batching import BatchRule, Choice, Fill, Opening
-from noregret.confidence import Information, NormBound, Standing, Width
+from noregret.confidence import Information, Standing, Width
+from noregret.norms import NormBound
 from noregret.policy import Estimates, Evidence, Gap, Proposal
 from noregret.pools import Candidates
 from noregret.posteriors import Posterior

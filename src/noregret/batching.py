@@ -75,9 +75,17 @@ class BatchRule(Protocol):
 
     def is_full(self, fill: Fill) -> bool: ...
 
+    def admits(self, batch: int) -> float:
+        """Return the variance over ridge up to which every batch holds `batch` evaluations."""
+        ...
+
 
 def _open(self: BatchRule, opening: Opening) -> Fill:  # noqa: ARG001
     return Fill(ridge=opening.stale.ridge)
+
+
+def _by_sum(self: GlobalRatio | LocalRatio | Repeat, batch: int) -> float:
+    return (self.limit - 1) / batch
 
 
 def _times(choice: Choice) -> int:
@@ -92,7 +100,10 @@ def _owe_nothing(self: BatchRule, fill: Fill, choice: Choice, count: int) -> Fil
 @final
 @dataclass(frozen=True, slots=True)
 class FixedSize:
-    """Take `size` choices, each on variances shrunk by those before; 1 is sequential."""
+    """Take `size` choices, each on variances shrunk by those before; 1 is sequential.
+
+    Bounds no ratio: guarantees are those of size 1 and one worker.
+    """
 
     size: int = 1
     open = _open
@@ -110,6 +121,9 @@ class FixedSize:
 
     def is_full(self, fill: Fill) -> bool:
         return fill.size >= self.size
+
+    def admits(self, batch: int) -> float:
+        return math.inf if batch <= self.size else 0.0
 
 
 @final
@@ -140,6 +154,9 @@ class ProductBound:
 
     def is_full(self, fill: Fill) -> bool:
         return fill.bound > self.limit
+
+    def admits(self, batch: int) -> float:
+        return math.log(self.limit) / batch  # Π(1 + v) ≤ exp(Σ v)
 
 
 @final
@@ -172,6 +189,8 @@ class GlobalRatio:
 
     def is_full(self, fill: Fill) -> bool:
         return fill.bound > self.limit
+
+    admits = _by_sum
 
 
 @final
@@ -215,6 +234,8 @@ class LocalRatio:
     def is_full(self, fill: Fill) -> bool:
         return fill.over
 
+    admits = _by_sum
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -222,7 +243,8 @@ class Repeat:
     """Stay on one candidate as long as switching could not pay: one choice, many evaluations.
 
     B = ⌊(limit − 1)·ridge/σ²(x)⌋ evaluations of x, at least 1, keep every variance within a factor
-    `limit` of its stale value, by (2). As many as are asked for where σ²(x) = 0.
+    `limit` of its stale value, by (2). As many as are asked for where σ²(x) = 0. Evaluations under
+    way elsewhere count towards the limit; one evaluation is given however many there are.
 
     Source: MINI 2022, Algorithm 2; `limit` is C².
     Differs: σ² there is divided by λ; here it is the variance of f, so ridge multiplies.
@@ -231,19 +253,23 @@ class Repeat:
     limit: float = 2.0
     reason = "repeat rule"
     open = _open
-    owe = _owe_nothing
 
     def __post_init__(self) -> None:
         require_above("Repeat(limit=...)", self.limit, 1.0)
 
+    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        return replace(fill, bound=fill.bound + count * choice.stale / fill.ridge)
+
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         with np.errstate(divide="ignore", over="ignore"):
-            stays = float(np.float64((self.limit - 1) * fill.ridge) / choice.now)
+            stays = float(np.float64((self.limit - fill.bound) * fill.ridge) / choice.now)
         count = max(1, math.floor(min(stays, choice.room)))
         return count, replace(fill, size=fill.size + count, over=stays < choice.room + 1)
 
     def is_full(self, fill: Fill) -> bool:
         return fill.over
+
+    admits = _by_sum
 
 
 @final

@@ -8,11 +8,11 @@ L = log det(I + W^½ K W^½/λ).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias, final, runtime_checkable
 
 from noregret.errors import require_at_least, require_positive, require_probability
-from noregret.posteriors import NystromPosterior, Posterior
+from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
 
 EPSILON = 0.5  # accuracy of a dictionary that the theory preset aims at
 ALPHA = (1 + EPSILON) / (1 - EPSILON)  # 3: how far a variance may then be off (BKB 2019, Thm 1)
@@ -124,7 +124,7 @@ class RKHSWidth:
         return standing.norm_bound + standing.noise_ratio * math.sqrt(max(inside, 0.0))
 
     def assumptions(self, standing: Standing) -> Assumptions:
-        return _bounded(standing, self)
+        return (*_bounded(standing, self), _exact(standing))
 
 
 @final
@@ -153,6 +153,7 @@ class BayesianWidth:
             Assumption("f is drawn from the Gaussian process given by kernel and offset"),
             Assumption("noise is Gaussian with standard deviation noise_std"),
             Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
+            _exact(standing),
         )
 
 
@@ -182,6 +183,7 @@ class EIWidth:
         return (
             *_bounded(standing, self),
             Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
+            _exact(standing),
         )
 
 
@@ -194,7 +196,7 @@ class BKBWidth:
 
     Source: BKB 2019, Theorem 2 and its proof (App. D).
     Differs: the statement's log(κ²t) is 0 at t = 1 and negative for small κ; this is the proof's
-    1 + log(1 + κ²t/λ) before that step.
+    1 + log(1 + κ²t) before that step, with the λ that the proof drops.
     """
 
     delta: float = 0.1
@@ -224,15 +226,16 @@ class BKBWidth:
 class BBKBWidth:
     """BBKB's theorem: C̃·[2(ξ/√λ)·√(Σ log(1 + 3σ̃²_stale(x_s)/λ) + log(1/δ)) + (1 + √2)·F].
 
-    `limit` is C̃. At the start of a batch, before anything is hallucinated, the band holds with
-    limit = 1 (Proposition 5); that is what a certificate uses. √C̃ in place of C̃ already suffices
-    inside a batch, C̃ being a ratio of variances; this is the theorem as printed.
+    `limit` is C̃. At the start of a batch, before anything is hallucinated, the band holds without
+    the factor C̃ (Proposition 5): `fresh`, which is what a certificate uses. √C̃ in place of C̃
+    already suffices inside a batch, C̃ being a ratio of variances; this is the theorem as printed.
 
     Source: BBKB 2020, Theorem 2.
     """
 
     delta: float = 0.1
     limit: float = 1.0
+    fresh: bool = False
     theorem = "BBKB (2020) Theorem 2"
     __mul__ = _scaled
     __rmul__ = _scaled
@@ -244,7 +247,8 @@ class BBKBWidth:
     def beta(self, standing: Standing) -> float:
         inside = standing.information.tripled + math.log(1 / self.delta)
         noise = 2 * standing.noise_ratio * math.sqrt(inside)
-        return self.limit * (noise + (1 + math.sqrt(2)) * standing.norm_bound)
+        stretch = 1.0 if self.fresh else self.limit
+        return stretch * (noise + (1 + math.sqrt(2)) * standing.norm_bound)
 
     def assumptions(self, standing: Standing) -> Assumptions:
         needed = 72 * self.limit * math.log(4 * max(standing.evaluations, 1) / self.delta)
@@ -329,59 +333,8 @@ class ScaledWidth:
         return (*self.width.assumptions(standing), narrower)
 
 
-class NormBound(Protocol):
-    """How F, the bound on the RKHS norm of f, is had."""
-
-    @property
-    def start(self) -> float: ...
-    def update(self, standing: Standing, band: Width) -> float:
-        """Return F for the next batch, given the standing with the last F."""
-        ...
-
-    def assumptions(self, standing: Standing) -> Assumptions: ...
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class KnownNorm:
-    """F is given and stays."""
-
-    start: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_positive("norm_bound", self.start)
-
-    def update(self, standing: Standing, band: Width) -> float:  # noqa: ARG002
-        return standing.norm_bound
-
-    def assumptions(self, standing: Standing) -> Assumptions:  # noqa: ARG002
-        return ()  # the widths that use the bound say so
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class GuessAndDouble:
-    """F is guessed, and doubled as long as what was seen contradicts the guess.
-
-    So F never exceeds twice the truth (or its start), with the probability of the band; nothing
-    says that it reaches the truth, and a certificate that rests on a guess says so.
-
-    Source: "standard guess-and-double techniques", BKB 2019, §4.
-    """
-
-    start: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_positive("GuessAndDouble(start=...)", self.start)
-
-    def update(self, standing: Standing, band: Width) -> float:
-        while is_refuted(standing, band):
-            standing = replace(standing, norm_bound=2 * standing.norm_bound)
-        return standing.norm_bound
-
-    def assumptions(self, standing: Standing) -> Assumptions:
-        F = standing.norm_bound
-        return (Assumption(f'norm_bound = {F:g}, by norm_bound="double", is large enough'),)
+def _exact(standing: Standing) -> Assumption:
+    return Assumption("the posterior is exact", isinstance(standing.posterior, ExactPosterior))
 
 
 def _accurate_dictionary(standing: Standing, needed: float) -> Assumption:

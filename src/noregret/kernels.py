@@ -292,7 +292,7 @@ def _store_lengthscale(kernel: RBF | Matern, name: str, value: object) -> None:
     """Check a lengthscale and keep it as a float or a tuple of floats."""
     checked: Lengthscale
     if isinstance(value, list | tuple | np.ndarray):
-        checked = tuple(require_positive(name, float(entry)) for entry in value)
+        checked = tuple(require_positive(name, entry) for entry in value)
         if not checked:
             raise ArgumentError(f"{name} must not be empty.")
     else:

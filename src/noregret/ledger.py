@@ -34,19 +34,16 @@ class Ledger:
     counts: Indices = field(default_factory=_no_rows)  # (n,)
     sums: Vector = field(default_factory=_no_numbers)  # (n,)
     squares: Vector = field(default_factory=_no_numbers)  # (n,)
+    evaluations: int = field(init=False)  # values told
     _place: Indices = field(init=False)  # (N,) 1 + position in `rows`, 0 where never evaluated
 
     def __post_init__(self) -> None:
+        self.evaluations = int(self.counts.sum())
         self._place = np.zeros(self.candidates, dtype=np.int64)
         self._place[self.rows] = 1 + np.arange(len(self.rows))
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    @property
-    def evaluations(self) -> int:
-        """How many values were told."""
-        return int(self.counts.sum())
 
     @property
     def averages(self) -> Vector:
@@ -76,6 +73,7 @@ class Ledger:
     def _add(self, rows: Indices, counts: Indices, sums: Vector, squares: Vector) -> None:
         self._enter(rows)
         place = self._place[rows] - 1
+        self.evaluations += int(counts.sum())
         np.add.at(self.counts, place, counts)
         np.add.at(self.sums, place, sums)
         np.add.at(self.squares, place, squares)

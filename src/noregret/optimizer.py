@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, final
 
@@ -27,11 +28,11 @@ from noregret.policy import Evidence, Policy
 from noregret.pools import Candidates, require_pool
 from noregret.posteriors import Points
 from noregret.snapshot import Parts
-from noregret.tickets import OPEN, Ticket, Tickets, digest_of
+from noregret.tickets import OPEN, Ticket, Tickets, counted, digest_of
 
 MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
 MOST_COUNT = 10**12  # evaluations behind one average
-MOST_VALUE = 1e150  # distance of a value from the offset; squares must stay finite
+MOST_VALUE = 1e130  # distance of a value from the offset; squares must stay finite
 Goal: TypeAlias = Literal["max", "min"]
 
 
@@ -71,8 +72,6 @@ class Optimizer:
             f"{self.evaluations} evaluations of {self.unique} of them)"
         )
 
-    # -- the four that change it ------------------------------------------------------------------
-
     def ask(self, *, at_most: int | None = None, worker: str = "") -> Batch:
         """Return what to evaluate next, at most `at_most` evaluations (100 000 if not given).
 
@@ -85,13 +84,13 @@ class Optimizer:
             raise ArgumentError(f"ask(worker=...) must be a string, got {worker!r}.")
         ticket = self._tickets.held_by(worker)
         if ticket is None:
-            proposal, state = self._policy.propose(self._state, self._evidence(), room)
+            proposal, self._state = self._policy.propose(self._state, self._evidence(), room)
             ticket = self._tickets.open(
                 worker, proposal.rows, proposal.repeats, proposal.variances, proposal.reason
             )
-            self._state = state
         start, stop = ticket.first_open_stretch()
-        return self._batch(ticket)[start : min(stop, start + room)]
+        batch = self._batch(ticket)[start : min(stop, start + room)]
+        return batch if start + room >= stop else replace(batch, reason=f"at_most {room} reached")
 
     def tell(
         self, what: object, values: object = None, *, means: object = None, counts: object = None
@@ -122,9 +121,15 @@ class Optimizer:
 
     def fail(self, batch: Batch) -> None:
         """Say that a batch (or slice of one) failed: it is no longer open and has no values."""
+        if not isinstance(batch, Batch):
+            raise TellError(
+                f"fail() takes a batch or a slice of one, got {batch!r:.80}. "
+                "By id: tell(ids, [noregret.FAILED, ...])."
+            )
         ticket, positions = self._positions(batch)
         still_open = positions[ticket.fate[positions] == OPEN]
-        self._tickets.settle(ticket, still_open, np.ones(len(still_open), dtype=np.bool_))
+        failed = np.ones(len(still_open), dtype=np.bool_)
+        self._tickets.settle(ticket, still_open, np.zeros(len(still_open)), failed)
 
     def exclude(self, ids: object) -> None:
         """Never ask for these candidates again, nor name one of them as best.
@@ -134,8 +139,6 @@ class Optimizer:
         rows = self._pool.find(ids)
         self._excluded[rows] = True
         self._tickets.withdraw(rows)
-
-    # -- looking ----------------------------------------------------------------------------------
 
     @property
     def pool(self) -> Candidates:
@@ -218,31 +221,27 @@ class Optimizer:
         )
         snapshot.write(Path(path), parts, self._pool)
 
-    # -- inside -----------------------------------------------------------------------------------
-
     def _tell_batch(self, batch: Batch, values: object) -> None:
         numbers, failed = _parsed(values, len(batch), f"batch {batch.ticket}")
-        receipt = (
-            batch.start,
-            batch.start + len(batch),
-            digest_of(batch.sequence, numbers, failed),
-        )
+        asked = np.repeat(self._pool.find(batch.ids), batch.repeats)
+        receipt = (batch.start, batch.start + len(batch), digest_of(asked, numbers, failed))
         if self._tickets.is_repetition(batch.ticket, *receipt):
             return
         ticket, positions = self._positions(batch)
         inside = self._inwards(numbers)
-        rows = ticket.rows[ticket.runs_of(positions)]
-        self._ledger.add(rows[~failed], inside[~failed])
-        self._tickets.settle(ticket, positions, failed)
+        new = self._tickets.untold(ticket, positions, numbers)
+        rows, lost = ticket.rows[ticket.runs_of(positions[new])], failed[new]
+        self._ledger.add(rows[~lost], inside[new][~lost])
+        self._tickets.settle(ticket, positions[new], numbers[new], lost)
         ticket.receipts.append(receipt)
 
     def _tell_values(self, rows: Indices, values: object) -> None:
         numbers, failed = _parsed(values, len(rows), "tell(ids, values)")
         inside = self._inwards(numbers)
         self._ledger.add(rows[~failed], inside[~failed])
-        for row, count in _counted(rows[~failed]):
+        for row, count in counted(rows[~failed]):
             self._tickets.settle_by_row(row, count, failed=False)
-        for row, count in _counted(rows[failed]):
+        for row, count in counted(rows[failed]):
             self._tickets.settle_by_row(row, count, failed=True)
 
     def _tell_means(self, rows: Indices, means: object, counts: object) -> None:
@@ -264,8 +263,11 @@ class Optimizer:
         inside = self._inwards(averages)
         whole = amounts.astype(np.int64)
         self._ledger.add_means(rows, inside, whole)
-        for row in np.unique(rows):
-            self._tickets.settle_by_row(int(row), int(whole[rows == row].sum()), failed=False)
+        unique, place = np.unique(rows, return_inverse=True)
+        totals = np.zeros(len(unique), dtype=np.int64)
+        np.add.at(totals, place, whole)
+        for row, count in zip(unique, totals, strict=True):
+            self._tickets.settle_by_row(int(row), int(count), failed=False)
 
     def _inwards(self, numbers: Vector) -> Vector:
         inside = self._units.inwards(numbers)
@@ -379,8 +381,3 @@ def _parsed(values: object, count: int, what: str) -> tuple[Vector, Mask]:
             "If an evaluation failed, pass noregret.FAILED in its place."
         )
     return numbers, failed
-
-
-def _counted(rows: Indices) -> list[tuple[int, int]]:
-    numbers, counts = np.unique(rows, return_counts=True)
-    return [(int(row), int(count)) for row, count in zip(numbers, counts, strict=True)]

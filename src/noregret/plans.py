@@ -13,7 +13,7 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import chunk_rows
 from noregret.bandit import Bandit
 from noregret.batching import BatchRule
-from noregret.confidence import BayesianWidth, GuessAndDouble, KnownNorm, NormBound, Width
+from noregret.confidence import BayesianWidth, Width
 from noregret.errors import (
     ArgumentError,
     require_at_least,
@@ -23,6 +23,7 @@ from noregret.errors import (
     require_probability,
 )
 from noregret.kernels import Kernel, probe
+from noregret.norms import GuessAndDouble, KnownNorm, NormBound
 from noregret.optimizer import Goal, Optimizer
 from noregret.pools import Candidates, require_pool
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
@@ -95,7 +96,7 @@ def shows_settings(algorithm: Callable[P, R]) -> Callable[P, R]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
         for name, default in DEFAULTS.items()
     ]
-    algorithm.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+    algorithm.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]  # functions take any
     algorithm.__doc__ = (algorithm.__doc__ or "").rstrip() + "\n" + MEANING
     return algorithm
 
@@ -159,6 +160,8 @@ class Plan:
         Bounds and certificates are by `band`, a theorem's width, or by the user's own width where
         that is the Bayesian theorem's.
         """
+        if isinstance(acquisition, type) or not isinstance(acquisition, Acquisition):
+            raise ArgumentError(f"acquisition must be one, such as UCB(), got {acquisition!r}.")
         bandit = Bandit(
             pool=self.pool,
             search=Enumeration(self.pool),
@@ -177,14 +180,14 @@ class Plan:
     ) -> tuple[Start, ...]:
         if self.min_batch is None:
             return (self.start,)
-        limit = getattr(batching, "limit", 1.0)
-        if limit <= 1:
+        admitted = batching.admits(self.min_batch)
+        if admitted <= 0:
             raise ArgumentError(
-                f"min_batch={self.min_batch} needs a batch rule with a limit above 1; "
-                "bkb, gp_ucb and gp_ei evaluate one candidate at a time."
+                f"min_batch={self.min_batch} needs a batch rule that can hold so many: a limit "
+                "above 1. bkb, gp_ucb and gp_ei evaluate one candidate at a time."
             )
         safety = 3.0 if isinstance(prior, NystromPosterior) else 1.0
-        sampling = UncertaintySampling(self.kernel, self.ridge, self.min_batch, limit, safety)
+        sampling = UncertaintySampling(self.kernel, self.ridge, admitted / safety)
         given = (self.start,) if isinstance(self.start, GivenStart) else ()
         return (*given, sampling)
 
@@ -215,7 +218,7 @@ def plan(
     if settings["min_batch"] is not None:
         require_count("min_batch", settings["min_batch"])
     width = settings["width"]
-    if width is not None and not isinstance(width, Width):
+    if width is not None and (isinstance(width, type) or not isinstance(width, Width)):
         raise ArgumentError(
             f"width must be a width such as noregret.BayesianWidth(), or a multiple of one, "
             f"0.5 * noregret.RKHSWidth(); got {width!r}."
@@ -258,4 +261,6 @@ def _norm(norm_bound: float | Literal["double"]) -> NormBound:
 
 
 def _start(pool: Candidates, ids: Sequence[object] | None) -> Start:
-    return UniformStart() if ids is None else GivenStart(tuple(pool.find(ids).tolist()))
+    if ids is None:
+        return UniformStart()
+    return GivenStart(tuple(dict.fromkeys(pool.find(ids).tolist())))

@@ -82,7 +82,7 @@ State = TypeVar("State")
 
 
 class Policy(Protocol[State]):
-    """Decides what to evaluate; holds no state of its own."""
+    """Decides what to evaluate; holds no state of its own, caches apart."""
 
     def begin(self) -> State: ...
 

@@ -16,7 +16,7 @@ from noregret.answers import Best, Certificate
 from noregret.arrays import Vector
 from noregret.batches import Batch, Failed
 from noregret.errors import ArgumentError, TellError, require_count
-from noregret.optimizer import Goal, Optimizer
+from noregret.optimizer import MOST_VALUE, Goal, Optimizer
 from noregret.pools import Candidates, Keys
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _run(
                 told: list[float | Failed] = []
                 try:
                     _evaluate(f, batch, by_id, told, display)
-                finally:  # on Ctrl-C or an error in f, what was measured is kept
+                finally:  # what was measured before Ctrl-C is kept
                     part = batch[: len(told)]
                     optimizer.tell(part, told)
                     ids.append(part.sequence)
@@ -184,8 +184,11 @@ def _checked(value: object) -> float | Failed:
         number = float(np.asarray(value, dtype=np.float64).item())
     except (TypeError, ValueError):
         number = math.nan
-    if not math.isfinite(number):
-        raise TellError(f"the function returned {value!r}, which is not a finite number.")
+    if not abs(number) <= MOST_VALUE:  # NaN included
+        raise TellError(
+            f"the function returned {value!r}; it must return a number of at most {MOST_VALUE:g}, "
+            "or noregret.FAILED."
+        )
     return number
 
 

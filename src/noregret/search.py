@@ -19,6 +19,8 @@ from noregret.pools import Candidates
 from noregret.posteriors import ExactPosterior, Posterior
 from noregret.surveys import ExactSurvey, PlainSurvey, Survey
 
+MEASURED, SAFETY = 8, 16.0  # rows at which rounding is measured, and how much more is allowed for
+TINY = float(np.finfo(np.float64).tiny)
 FIRST_BLOCK = 32  # rows refreshed together at first; doubled while the winner is still open
 
 
@@ -102,7 +104,7 @@ class LazyRanking:
     ) -> None:
         self._pool, self._survey, self._posterior = pool, survey, posterior
         self._acquisition, self._beta = acquisition, beta
-        self._slack, self._relative = posterior.rounding
+        self._slack, self._relative = _slack(pool, survey, posterior)
         self._top = self._largest_mean(excluded)
         self._version = 0
         self._seen: npt.NDArray[np.int32] = np.zeros(len(pool), dtype=np.int32)
@@ -164,3 +166,18 @@ class LazyRanking:
         return self._acquisition.score(
             mean + self._slack, variance + self._relative * prior, self._beta, self._top
         )
+
+
+def _slack(pool: Candidates, survey: Survey, posterior: Posterior) -> tuple[float, float]:
+    """Return how far rounding may have moved surveyed means, and variances over prior ones.
+
+    A posterior knows the rounding of its own sums; that of kernels, ill-conditioned factors and
+    long surveys is measured at some rows, and SAFETY times the worst is allowed for.
+    """
+    mean, relative = posterior.rounding
+    for row in np.unique(np.linspace(0, len(pool) - 1, MEASURED).astype(np.int64)):
+        mu, var = posterior.marginals(pool.rows(np.array([row])))
+        mean = max(mean, SAFETY * abs(float(mu[0] - survey.mean[row])))
+        gap = abs(float(var[0] - survey.variance[row]))
+        relative = max(relative, SAFETY * gap / max(float(survey.prior[row]), TINY))
+    return mean, relative

@@ -18,9 +18,9 @@ from typing import Any, final
 
 import numpy as np
 
-from noregret import acquisitions, bandit, baselines, batching, confidence, kernels, starts
+from noregret import acquisitions, bandit, baselines, batching, confidence, kernels, norms, starts
 from noregret.answers import Units
-from noregret.arrays import Mask
+from noregret.arrays import Mask, Matrix
 from noregret.errors import SnapshotError
 from noregret.kernels import Kernel
 from noregret.ledger import Ledger
@@ -55,7 +55,7 @@ KNOWN: dict[str, type[Any]] = {
         *(confidence.RKHSWidth, confidence.BayesianWidth, confidence.EIWidth),
         *(confidence.BKBWidth, confidence.BBKBWidth, confidence.ScaledWidth),
         *(confidence.BKBExperimentsWidth, confidence.BBKBExperimentsWidth),
-        *(confidence.Information, confidence.KnownNorm, confidence.GuessAndDouble),
+        *(confidence.Information, norms.KnownNorm, norms.GuessAndDouble),
         *(acquisitions.UCB, acquisitions.ExpectedImprovement),
         *(batching.FixedSize, batching.ProductBound, batching.GlobalRatio),
         *(batching.LocalRatio, batching.Repeat),
@@ -72,6 +72,8 @@ def write(path: Path, parts: Parts, pool: Candidates) -> None:
     """Write a run; after a crash the file holds either the old run or the new one, whole."""
     writer = _Writer(pool)
     tree = {"format": FORMAT, "pool": pool.fingerprint(), "parts": writer.encode(parts)}
+    if not path.name:
+        raise SnapshotError(f"cannot save to {str(path)!r}: give the name of a file.")
     name = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
         with name.open("xb") as file:
@@ -153,12 +155,12 @@ class _Writer:
             return {type(value).__name__: [self.encode(entry) for entry in value]}
         if isinstance(value, dict):
             return {"dict": [[self.encode(k), self.encode(v)] for k, v in value.items()]}
+        if isinstance(value, Kernel) and not _ours(value):
+            return self._foreign(value)
         if KNOWN.get(type(value).__name__) is type(value):
             fields = [field.name for field in dataclasses.fields(value) if field.init]
             parts = {name: self.encode(getattr(value, name)) for name in fields}
             return {"class": type(value).__name__, "fields": parts}
-        if isinstance(value, Kernel):
-            return self._foreign(value)
         raise SnapshotError(
             f"a {type(value).__name__} cannot be saved: only this library's parts and kernels can."
         )
@@ -170,7 +172,7 @@ class _Writer:
                 "make one kernel object of them."
             )
         self._kernel = kernel
-        return {"given": "kernel"}
+        return {"given": self.encode(_sample(kernel, self.pool))}
 
 
 @final
@@ -200,9 +202,31 @@ class _Reader:
             return self.pool
         if "search" in node:
             return Enumeration(self.pool)
+        return self._given(self.decode(node["given"]))
+
+    def _given(self, saved: Any) -> Kernel:
         if self.kernel is None:
             raise SnapshotError(
                 "this run used a kernel that is not one of this library's: give it again, "
                 "load(path, pool=pool, kernel=your_kernel)."
             )
+        if not np.array_equal(_sample(self.kernel, self.pool), saved):
+            raise SnapshotError(
+                "load(kernel=...) is not the kernel of the saved run: it differs on rows of the "
+                "pool. Give the very kernel that the algorithm was given."
+            )
         return self.kernel
+
+
+def _ours(kernel: Kernel) -> bool:
+    """Tell whether a kernel is this library's down to its leaves."""
+    if KNOWN.get(type(kernel).__name__) is not type(kernel):
+        return False
+    parts = [getattr(kernel, field.name) for field in dataclasses.fields(kernel)]  # type: ignore[arg-type]  # known
+    return all(_ours(part) for part in parts if isinstance(part, Kernel))
+
+
+def _sample(kernel: Kernel, pool: Candidates) -> Matrix:
+    """Return the kernel on a few rows, by which it is recognised."""
+    X = pool.rows(np.unique(np.linspace(0, len(pool) - 1, 8).astype(np.int64)))
+    return np.asarray(kernel(X, X), dtype=np.float64)

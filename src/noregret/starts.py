@@ -9,7 +9,7 @@ import numpy as np
 
 from noregret.acquisitions import Uncertainty
 from noregret.arrays import Indices, Mask
-from noregret.errors import AskError, require_count
+from noregret.errors import AskError
 from noregret.kernels import Kernel
 from noregret.policy import Evidence
 from noregret.pools import Candidates
@@ -59,11 +59,12 @@ class GivenStart:
 @final
 @dataclass(frozen=True, slots=True)
 class UncertaintySampling:
-    """The most uncertain candidate, again and again, until every batch will hold `batch` or more.
+    """The most uncertain candidate, again and again, until batches are large enough.
 
-    The global ratio rule admits P evaluations once max σ²/ridge ≤ (limit − 1)/P. A Nyström
-    posterior may be off by a factor 3 (with high probability), so it asks for (limit − 1)/(3P).
-    Needs no feedback: variances do not depend on values. Costs O(N·n²) a choice at first.
+    A batch rule admits P evaluations once max σ²/ridge is small enough, (limit − 1)/P for the
+    global ratio; that is `threshold`. A Nyström posterior may be off by a factor 3 (with high
+    probability), so it asks for a third of it. Needs no feedback: variances do not depend on
+    values. Costs O(N·n²) once, then O(n²) a row that could be the most uncertain.
 
     Source: BBKB 2020, Algorithm 3 and A.5; Desautels et al. 2014, Lemma 4.
     Differs: the printed threshold 1/P on σ (not σ², and without limit − 1) does not give P.
@@ -71,16 +72,10 @@ class UncertaintySampling:
 
     kernel: Kernel
     ridge: float
-    batch: int
-    limit: float
-    safety: float = 1.0  # 3 for Nyström
+    threshold: float  # on variance/ridge
     reason = "start: uncertainty sampling for a minimum batch"
 
-    def __post_init__(self) -> None:
-        require_count("min_batch", self.batch)
-
     def rows(self, evidence: Evidence, pool: Candidates, room: int) -> Indices:
-        threshold = self.ridge * (self.limit - 1) / (self.safety * self.batch)
         now = ExactPosterior.prior(self.kernel, noise_std=1.0, ridge=self.ridge, dim=pool.dim)
         now = now.condition(evidence.told, Points.none(pool.dim), evidence.rng(Purpose.START))
         for row, x, count in zip(
@@ -91,7 +86,7 @@ class UncertaintySampling:
         chosen: list[int] = []
         while len(chosen) < room:
             row = ranking.best()
-            if ranking.score(row) <= threshold:
+            if ranking.score(row) <= self.threshold * self.ridge:
                 break
             chosen.append(row)
             now = now.hallucinate(row, pool.rows(np.array([row]))[0], 1)

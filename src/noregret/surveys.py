@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret.arrays import Indices, Matrix, Vector, chunk_rows
+from noregret.kernels import Kernel
 from noregret.pools import Candidates
 from noregret.posteriors import ExactPosterior, Posterior, cholesky
 
@@ -70,6 +71,7 @@ class ExactSurvey:
         self._last: ExactPosterior | None = None
         self._K: npt.NDArray[np.float64] = np.empty((len(pool), 0))
         self._rows: Indices = np.empty(0, dtype=np.int64)
+        self._kernel: Kernel | None = None
         self._steps = 0
         self.mean: Vector = np.zeros(len(pool))
         self.variance: Vector = np.zeros(len(pool))
@@ -86,16 +88,19 @@ class ExactSurvey:
             return
         changed = self._changes(posterior)
         n = len(posterior.points)
+        last, self._last = self._last, None  # broken off in the middle, the next one starts again
         self._columns(posterior)
-        if changed is None or 2 * len(changed) > n or self._steps > max(64, n):
+        if last is None or changed is None or 2 * len(changed) > n or self._steps > max(64, n):
             self._restart(posterior)
         else:
-            self._advance(posterior, changed)
+            self._advance(last, posterior, changed)
         self._last = posterior
 
     def _changes(self, posterior: ExactPosterior) -> Indices | None:
         """Return the points seen more often than before; None if it is not a continuation."""
         if self._last is None or self._last.kernel is not posterior.kernel:
+            return None
+        if self._last.ridge != posterior.ridge:
             return None
         before, after = self._last.points, posterior.points
         n = len(before)
@@ -108,8 +113,9 @@ class ExactSurvey:
         """Have k(·, x) for every evaluated point."""
         p = posterior.points
         have = len(self._rows)
-        if not np.array_equal(self._rows, p.rows[:have]):
+        if posterior.kernel is not self._kernel or not np.array_equal(self._rows, p.rows[:have]):
             have = 0
+        self._kernel, self._rows = posterior.kernel, p.rows[:0]
         if len(p) > self._K.shape[1]:
             grown = np.empty((len(self._pool), max(16, len(p) + len(p) // 2)))
             grown[:, :have] = self._K[:, :have]
@@ -132,9 +138,7 @@ class ExactSurvey:
         np.maximum(self.variance, 0.0, out=self.variance)  # rounding, as in ExactPosterior
         self._steps = 0
 
-    def _advance(self, posterior: ExactPosterior, changed: Indices) -> None:
-        old = self._last
-        assert old is not None
+    def _advance(self, old: ExactPosterior, posterior: ExactPosterior, changed: Indices) -> None:
         n, p = len(posterior.points), posterior.points
         gained = p.w[changed]
         is_old = changed < len(old.points)

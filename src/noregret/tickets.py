@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from noregret.arrays import Indices, Mask, Vector
 from noregret.errors import TellError
-from noregret.pools import Keys
 
 MOST_RECEIPTS = 10_000  # of closed batches, kept to recognise what is told again
 OPEN, TOLD, FAILED_ONCE, TOLD_BY_ID, WITHDRAWN = range(5)  # what became of an evaluation
@@ -29,6 +28,7 @@ class Ticket:
     variances: Vector  # (runs,) σ²_stale when the batch was opened
     reason: str
     fate: npt.NDArray[np.int8]  # (evaluations,)
+    values: Vector  # (evaluations,) as told; NaN where there is none
     receipts: list[tuple[int, int, str]] = field(default_factory=list)  # start, stop, digest
 
     @property
@@ -61,6 +61,7 @@ class Tickets:
     failures: int = 0
     by_number: dict[int, Ticket] = field(default_factory=dict)
     open_numbers: list[int] = field(default_factory=list)  # oldest first
+    just_closed: list[int] = field(default_factory=list)  # since the last opening
     closed: dict[int, list[tuple[int, int, str]]] = field(default_factory=dict)  # receipts
     asked: dict[tuple[int, int], int] = field(default_factory=dict)  # (ticket, run) → count
     unasked: dict[int, int] = field(default_factory=dict)  # row → count
@@ -71,7 +72,8 @@ class Tickets:
         """Hand out a new batch; what was told before it is booked by now."""
         self._file_away()
         fate = np.zeros(int(repeats.sum()), dtype=np.int8)
-        ticket = Ticket(self.opened, worker, rows, repeats, variances, reason, fate)
+        values = np.full(len(fate), np.nan)
+        ticket = Ticket(self.opened, worker, rows, repeats, variances, reason, fate, values)
         self.by_number[ticket.number] = ticket
         self.open_numbers.append(ticket.number)
         self.opened += 1
@@ -112,31 +114,39 @@ class Tickets:
         return ticket, np.arange(start, stop)
 
     def is_repetition(self, number: int, start: int, stop: int, digest: str) -> bool:
-        """Tell whether exactly this was told before; raise if something else was.
-
-        Evaluations that are open, failed or withdrawn may be told.
-        """
+        """Tell whether just this was told before; raise if the batch is closed and it was not."""
         ticket = self.by_number.get(number)
         receipts = self.closed.get(number, []) if ticket is None else ticket.receipts
         if (start, stop, digest) in receipts:
             return True
-        told = stop - start
-        if ticket is not None:
-            told = int(np.isin(ticket.fate[start:stop], (TOLD, TOLD_BY_ID)).sum())
-        if told and (receipts or ticket is not None):
-            raise TellError(
-                f"batch {number} was told before with other values: {told} of these "
-                f"{stop - start} evaluations already have one. Telling the same values again is "
-                "harmless; for additional measurements use tell(ids, values)."
-            )
+        if ticket is None and number in self.closed:
+            raise TellError(_told_before(number, stop - start, stop - start))
         return False
 
-    def settle(self, ticket: Ticket, positions: Indices, failed: Mask) -> None:
+    def untold(self, ticket: Ticket, positions: Indices, values: Vector) -> Indices:
+        """Return the positions still to be told; what was told before must be the same.
+
+        Evaluations that are open, failed or withdrawn may be told.
+        """
+        fate = ticket.fate[positions]
+        if (fate == TOLD_BY_ID).any():
+            raise TellError(
+                f"{int((fate == TOLD_BY_ID).sum())} of these {len(positions)} evaluations of batch "
+                f"{ticket.number} were closed by values told by id. Tell the others: ask() gives "
+                "what is open. For additional measurements use tell(ids, values)."
+            )
+        told = fate == TOLD
+        if (ticket.values[positions[told]] != values[told]).any():
+            raise TellError(_told_before(ticket.number, int(told.sum()), len(positions)))
+        return np.flatnonzero(~told)
+
+    def settle(self, ticket: Ticket, positions: Indices, values: Vector, failed: Mask) -> None:
         """Mark evaluations as told or failed."""
+        ticket.values[positions] = np.where(failed, np.nan, values)
         late = int((ticket.fate[positions] == FAILED_ONCE).sum())
         self.failures += int(failed.sum()) - late
         ticket.fate[positions] = np.where(failed, FAILED_ONCE, TOLD)
-        for run, count in _counted(ticket.runs_of(positions[~failed])):
+        for run, count in counted(ticket.runs_of(positions[~failed])):
             key = (ticket.number, run)
             self.asked[key] = self.asked.get(key, 0) + count
         self._close_if_done(ticket)
@@ -172,25 +182,41 @@ class Tickets:
 
     def _file_away(self) -> None:
         """Keep only the receipts of batches that were told wholly; the others may still be told."""
-        for number in [n for n, t in self.by_number.items() if not t.is_open]:
+        for number in dict.fromkeys(self.just_closed):
             ticket = self.by_number[number]
             if np.isin(ticket.fate, (TOLD, TOLD_BY_ID)).all():
-                self.closed[number] = self.by_number.pop(number).receipts
+                rows = np.repeat(ticket.rows, ticket.repeats)
+                digest = digest_of(rows, ticket.values, np.isnan(ticket.values))
+                self.closed[number] = [*ticket.receipts, (0, len(rows), digest)]
+                del self.by_number[number]
+        self.just_closed = []
         while len(self.closed) > MOST_RECEIPTS:
             self.closed.pop(next(iter(self.closed)))
 
     def _close_if_done(self, ticket: Ticket) -> None:
-        if ticket.number in self.open_numbers and not ticket.is_open:
+        if ticket.is_open:
+            return
+        self.just_closed.append(ticket.number)
+        if ticket.number in self.open_numbers:
             self.open_numbers.remove(ticket.number)
 
 
-def digest_of(keys: Keys, values: Vector, failed: Mask) -> str:
+def digest_of(rows: Indices, values: Vector, failed: Mask) -> str:
     """Return a short digest by which telling the same again is recognised."""
-    digest = hashlib.blake2b("\n".join(map(str, keys.tolist())).encode(), digest_size=12)
+    digest = hashlib.blake2b(rows.astype(np.int64).tobytes(), digest_size=12)
     digest.update(np.where(failed, np.nan, values).tobytes())
     return digest.hexdigest()
 
 
-def _counted(runs: Indices) -> list[tuple[int, int]]:
+def _told_before(number: int, told: int, count: int) -> str:
+    return (
+        f"batch {number} was told before with other values: {told} of these {count} evaluations "
+        "already have one. Telling the same values again is harmless; for additional "
+        "measurements use tell(ids, values)."
+    )
+
+
+def counted(runs: Indices) -> list[tuple[int, int]]:
+    """Return each number with how often it stands there."""
     numbers, counts = np.unique(runs, return_counts=True)
     return [(int(number), int(count)) for number, count in zip(numbers, counts, strict=True)]

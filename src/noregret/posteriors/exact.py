@@ -52,9 +52,9 @@ class ExactPosterior:
     ) -> ExactPosterior:
         """Learn new points and more values at old ones, `told` extending what is known.
 
-        More evaluations of an old point lower one diagonal entry of A by ridge·(1/w − 1/w′);
-        a new point adds a row, in O(n²). L is factored afresh after n such updates, so that
-        rounding cannot pile up, still O(n²) an update.
+        A new point adds a row to L, in O(n²). More evaluations of an old point j lower one diagonal
+        entry of A by ridge·(1/w − 1/w′); the block of L after it is factored again, O((n − j)³),
+        which is stable. L is factored afresh after n updates, so that rounding cannot pile up.
         """
         n = len(self.points)
         assert np.array_equal(told.rows[:n], self.points.rows)
