@@ -18,10 +18,10 @@ help:  ## list the targets
 check: test test-slow  ## all that a change must pass
 
 demo: .venv/installed  ## optimise 20 000 candidates with three algorithms and draw the regret
-	$(BIN)/python demo/run.py
+	$(THREADS) $(BIN)/python demo/run.py
 
 figure: .venv/installed  ## the picture of the README
-	$(BIN)/python demo/run.py --out docs/demo.png
+	$(THREADS) $(BIN)/python demo/run.py --out docs/demo.png
 
 test: .venv/installed  ## format, lint, types and the default tests
 	$(BIN)/ruff format --check .
