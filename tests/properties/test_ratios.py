@@ -78,6 +78,7 @@ def test_each_bound_is_safe_and_they_are_ordered_for_nystrom(
     assert np.all(before / now.variance(scene.pool) <= local * (1 + RTOL))
     assert np.all(before / unprojected(stale, scene, batch) <= local * (1 + RTOL))
     assert np.all(local <= global_bound(stale, scene, batch) * (1 + RTOL))
+    assert global_bound(stale, scene, batch) <= product_bound(stale, scene, batch) * (1 + RTOL)
     nystrom_total = 1 + float(stale.variance(B).sum()) / scene.ridge
     assert abs(global_bound(stale, scene, batch) / nystrom_total - 1) < 1e-9
 
