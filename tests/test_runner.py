@@ -210,6 +210,11 @@ def test_an_error_in_f_propagates_and_keeps_the_values(name: str, at: int) -> No
     assert len(caught.value.__notes__) == 1
     assert "noregret.FAILED" in caught.value.__notes__[0]
     assert kept.made[0].evaluations == at - 1
+    result = getattr(caught.value, "result", None)
+    assert isinstance(result, nr.Result)
+    assert result.ended == "error"
+    assert result.optimizer is kept.made[0]
+    assert len(result.values) == at - 1
     if at > 1:
         assert kept.made[0].best().evaluations >= 1
 

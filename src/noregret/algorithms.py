@@ -70,7 +70,7 @@ def gp_bucb(
     Source: Desautels et al. 2014; `rule="global"` is BBKB 2020, Lemma 1, on the exact posterior.
     """
     p = plan(pool, kernel, noise_std, settings)
-    batching = _batching(rule, limit, ("product", "global", "local"))
+    batching = _rule(rule, limit)
     band = RKHSWidth(p.delta)
     return p.optimizer(p.exact(), UCB(), limit**0.5 * band, batching, band=band)
 
@@ -102,20 +102,20 @@ def bbkb(
     kernel: Kernel,
     noise_std: float,
     limit: float = 2.0,
-    rule: Literal["global", "local"] | BatchRule = "global",
+    rule: Literal["global", "local"] = "global",
     oversample: float | None = None,
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """BKB in batches: dictionary and feedback are frozen until a running bound says stop.
 
     Batches grow as variances fall below the noise: at first, or with little noise, they hold one
-    evaluation. `rule="local"` gives larger ones and costs more; `rule=FixedSize(8)` takes eight at
-    a time, whatever the ratio, without its guarantee. `limit` is C̃ and `oversample` q̄ of the paper.
+    evaluation. `rule="local"` gives larger ones and costs more. `limit` is C̃ and `oversample` q̄ of
+    the paper.
 
     Source: Calandriello et al., ICML 2020, Algorithm 1.
     """
     p = plan(pool, kernel, noise_std, settings, least_ridge_in_theory=1.0)
-    batching = _batching(rule, limit, ("global", "local"))
+    batching = RULES[require_choice("rule", rule, ("global", "local"))](limit)
     width = (BBKBWidth if p.theory else BBKBExperimentsWidth)(p.delta, limit)
     prior = p.nystrom(oversample, per_log=72 * limit)
     return p.optimizer(prior, UCB(), width, batching, band=BBKBWidth(p.delta, limit, fresh=True))
@@ -214,9 +214,9 @@ RULES: dict[str, Callable[[float], BatchRule]] = {
 }
 
 
-def _batching(rule: str | BatchRule, limit: float, named: tuple[str, ...]) -> BatchRule:
-    """Return the named ratio rule, or a rule given as it is; the width needs the limit anyway."""
+def _rule(rule: str | BatchRule, limit: float) -> BatchRule:
+    """Return the ratio rule of that name, or the rule itself where one is given."""
     if isinstance(rule, BatchRule):
-        require_at_least("limit", limit, 1.0)
+        require_at_least("limit", limit, 1.0)  # the width needs it all the same
         return rule
-    return RULES[require_choice("rule", rule, named)](limit)
+    return RULES[require_choice("rule", rule, tuple(RULES))](limit)

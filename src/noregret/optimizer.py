@@ -24,7 +24,7 @@ from noregret.errors import (
 )
 from noregret.kernels import Kernel
 from noregret.ledger import Ledger
-from noregret.policy import Evidence, Policy
+from noregret.policy import Evidence, Policy, State
 from noregret.pools import Candidates, require_pool
 from noregret.posteriors import Points
 from noregret.snapshot import Parts
@@ -49,7 +49,7 @@ class Optimizer:
     def __init__(
         self,
         pool: Candidates,
-        policy: Policy[Any],
+        policy: Policy[State],
         *,
         seed: int = 0,
         goal: Goal = "max",
@@ -57,7 +57,7 @@ class Optimizer:
     ) -> None:
         require_pool(pool)
         self._pool = pool
-        self._policy = policy
+        self._policy: Policy[Any] = policy
         self._seed = require_count("seed", seed, least=0)
         sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
         self._units = Units(sign, require_number("offset", offset))

@@ -200,40 +200,23 @@ def plan(
     *,
     least_ridge_in_theory: float = 0.0,
 ) -> Plan:
+    """Check what a user gave and resolve what was left open."""
     require_pool(pool)
     settings = _checked(given)
     noise = require_positive("noise_std", noise_std)
     theory = require_choice("preset", settings["preset"], ("experiments", "theory")) == "theory"
-    ridge = settings["ridge"]
-    if ridge is None:
-        ridge = max(noise**2, least_ridge_in_theory if theory else 0.0)
-    require_positive("ridge", ridge)
-    if theory:
-        require_at_least('ridge (with preset="theory", bbkb)', ridge, least_ridge_in_theory)
-    horizon, delta = settings["horizon"], settings["delta"]
-    if horizon is not None:
-        require_count("horizon", horizon, least=2)
-    if delta is None:
-        delta = 0.1 if horizon is None else 1.0 / horizon
-    if settings["min_batch"] is not None:
-        require_count("min_batch", settings["min_batch"])
-    width = settings["width"]
-    if width is not None and (isinstance(width, type) or not isinstance(width, Width)):
-        raise ArgumentError(
-            f"width must be a width such as noregret.BayesianWidth(), or a multiple of one, "
-            f"0.5 * noregret.RKHSWidth(); got {width!r}."
-        )
+    least = least_ridge_in_theory if theory else 0.0
     probe(kernel, pool.rows(np.unique(np.linspace(0, len(pool) - 1, PROBED).astype(np.int64))))
     return Plan(
         pool=pool,
         kernel=kernel,
         noise_std=noise,
-        ridge=ridge,
+        ridge=_ridge(settings["ridge"], noise, least),
         norm=_norm(settings["norm_bound"]),
-        delta=require_probability("delta", delta),
-        horizon=horizon,
+        delta=_delta(settings["delta"], settings["horizon"]),
+        horizon=settings["horizon"],
         theory=theory,
-        width=width,
+        width=_width(settings["width"]),
         start=_start(pool, settings["start"]),
         min_batch=settings["min_batch"],
         goal=settings["goal"],
@@ -249,7 +232,35 @@ def _checked(given: Settings) -> Settings:
             f"unknown argument {sorted(unknown)[0]!r}; beside its own, every algorithm takes "
             f"{', '.join(DEFAULTS)}."
         )
-    return {**DEFAULTS, **given}
+    settings: Settings = {**DEFAULTS, **given}
+    if settings["min_batch"] is not None:
+        require_count("min_batch", settings["min_batch"])
+    return settings
+
+
+def _ridge(ridge: float | None, noise_std: float, least: float) -> float:
+    if ridge is None:
+        return max(noise_std**2, least)
+    if least:
+        require_at_least('ridge (with preset="theory", bbkb)', ridge, least)
+    return require_positive("ridge", ridge)
+
+
+def _delta(delta: float | None, horizon: int | None) -> float:
+    if horizon is not None:
+        require_count("horizon", horizon, least=2)
+    if delta is None:
+        return 0.1 if horizon is None else 1.0 / horizon
+    return require_probability("delta", delta)
+
+
+def _width(width: Width | None) -> Width | None:
+    if width is not None and (isinstance(width, type) or not isinstance(width, Width)):
+        raise ArgumentError(
+            f"width must be a width such as noregret.BayesianWidth(), or a multiple of one, "
+            f"0.5 * noregret.RKHSWidth(); got {width!r}."
+        )
+    return width
 
 
 def _norm(norm_bound: float | Literal["double"]) -> NormBound:

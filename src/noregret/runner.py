@@ -69,7 +69,8 @@ def maximize(
 
     `f` is given the features of one candidate (its id, with `by_id=True`) and returns a value, or
     FAILED. `settings` go to the algorithm. `callback(optimizer, batch, values)` is called after
-    every batch and ends the run by returning True. Ctrl-C ends it too, keeping every value told.
+    every batch and ends the run by returning True. Ctrl-C ends it too, keeping every value told;
+    an exception in `f` carries what was found as `error.result`.
 
     >>> import noregret as nr
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
@@ -131,9 +132,7 @@ def _run(
     progress: bool,
     by_id: bool,
 ) -> Result:
-    ids: list[Keys] = []
-    values: list[float] = []
-    ended = "budget spent"
+    history = _History(optimizer)
     with _Display(budget if progress else None) as display:
         try:
             while optimizer.spent < budget:
@@ -141,19 +140,36 @@ def _run(
                 told: list[float | Failed] = []
                 try:
                     _evaluate(f, batch, by_id, told, display)
-                finally:  # what was measured before Ctrl-C is kept
-                    part = batch[: len(told)]
-                    optimizer.tell(part, told)
-                    ids.append(part.sequence)
-                    values.extend(math.nan if isinstance(v, Failed) else v for v in told)
+                finally:  # what was measured is kept, whatever ended it
+                    history.tell(batch[: len(told)], told)
                 if callback is not None and callback(optimizer, batch, told):
-                    ended = "callback"
-                    break
+                    return history.result("callback")
         except KeyboardInterrupt:
-            ended = "interrupted"
-    none = optimizer.pool.keys(np.empty(0, dtype=np.int64))
-    keys: Keys = np.concatenate([none, *ids])
-    return Result(optimizer, keys, np.array(values), ended)
+            return history.result("interrupted")
+        except Exception as error:
+            error.result = history.result("error")  # type: ignore[attr-defined]  # for the caller
+            raise
+    return history.result("budget spent")
+
+
+@final
+class _History:
+    """Every evaluation of a run, in order."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._optimizer = optimizer
+        self._ids: list[Keys] = []
+        self._values: list[float] = []
+
+    def tell(self, part: Batch, told: list[float | Failed]) -> None:
+        self._optimizer.tell(part, told)
+        self._ids.append(part.sequence)
+        self._values.extend(math.nan if isinstance(value, Failed) else value for value in told)
+
+    def result(self, ended: str) -> Result:
+        none = self._optimizer.pool.keys(np.empty(0, dtype=np.int64))
+        keys: Keys = np.concatenate([none, *self._ids])
+        return Result(self._optimizer, keys, np.array(self._values), ended)
 
 
 def _evaluate(
@@ -169,8 +185,8 @@ def _evaluate(
             told.append(_checked(f(argument)))
         except Exception as error:
             error.add_note(
-                "raised by the function being optimised. If an evaluation may fail, "
-                "return noregret.FAILED from it and the run goes on."
+                "raised by the function being optimised; what was found before is in .result of "
+                "this exception. If an evaluation may fail, return noregret.FAILED from it."
             )
             raise
         display.advance()
