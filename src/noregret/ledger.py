@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import final
+from typing import TypeVar, final
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class Ledger:
     _place: Indices = field(init=False)  # (N,) 1 + position in `rows`, 0 where never evaluated
 
     def __post_init__(self) -> None:
+        self.rows, self.counts = self.rows.copy(), self.counts.copy()
+        self.sums, self.squares = self.sums.copy(), self.squares.copy()
         self.evaluations = int(self.counts.sum())
         self._place = np.zeros(self.candidates, dtype=np.int64)
         self._place[self.rows] = 1 + np.arange(len(self.rows))
@@ -85,8 +87,26 @@ class Ledger:
             return
         unique, first = np.unique(unseen, return_index=True)
         new = unique[np.argsort(first)]
-        self._place[new] = 1 + len(self.rows) + np.arange(len(new))
-        self.rows = np.concatenate([self.rows, new])
-        self.counts = np.concatenate([self.counts, np.zeros(len(new), dtype=np.int64)])
-        self.sums = np.concatenate([self.sums, np.zeros(len(new))])
-        self.squares = np.concatenate([self.squares, np.zeros(len(new))])
+        n = len(self.rows)
+        self._place[new] = 1 + n + np.arange(len(new))
+        self.rows = _extended(self.rows, new)
+        self.counts = _extended(self.counts, np.zeros(len(new), dtype=np.int64))
+        self.sums = _extended(self.sums, np.zeros(len(new)))
+        self.squares = _extended(self.squares, np.zeros(len(new)))
+
+
+Column = TypeVar("Column", Indices, Vector)
+
+
+def _extended(column: Column, new: Column) -> Column:
+    """Return `column` with `new` behind it: in its own spare room, or in twice as much.
+
+    A column is a view of the front of a buffer, so that n entries cost O(n) in all.
+    """
+    n, k = len(column), len(new)
+    buffer = column.base if column.base is not None else column
+    if len(buffer) < n + k:
+        buffer = np.zeros(2 * (n + k), dtype=column.dtype)
+        buffer[:n] = column
+    buffer[n : n + k] = new
+    return buffer[: n + k]
