@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -581,3 +582,47 @@ def test_a_damaged_run_is_refused_or_whole(tmp_path: Path) -> None:
         path.write_bytes(good[:stop])
         with refused(re.escape(str(path))):
             nr.load(path, pool=POOL)
+
+
+WRONG: dict[str, Any] = {
+    "array": POOL.X,
+    "name": "bbkb",
+    "list": [1],
+    "words": ["a"],
+    "width": nr.BayesianWidth,
+    "score": nr.UCB,
+}
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (
+            lambda: nr.bbkb(WRONG["array"], kernel=nr.RBF(0.3), noise_std=0.1),
+            "pool must be a noregret.Pool",
+        ),
+        (lambda: nr.uniform(WRONG["array"]), "pool must be a noregret.Pool, got ndarray"),
+        (lambda: nr.load("run", pool=WRONG["array"]), "pool must be a noregret.Pool"),
+        (lambda: nr.load("nowhere.nr", pool=POOL), "there is no file nowhere.nr"),
+        (
+            lambda: nr.maximize(lambda _: 0.0, POOL, algorithm=WRONG["name"], budget=3),
+            "algorithm must be one of the library's functions",
+        ),
+        (lambda: nr.uniform(POOL).fail(WRONG["list"]), "takes a batch or a slice of one"),
+        (lambda: nr.RBF(WRONG["words"]), "finite number, got 'a'"),
+        (lambda: nr.uniform(POOL).save(""), "give the name of a file"),
+        (
+            lambda: nr.gp_ucb(POOL, kernel=nr.RBF(1.0), noise_std=1.0, width=WRONG["width"]),
+            "width must be a width such as",
+        ),
+        (
+            lambda: nr.mini(POOL, kernel=nr.RBF(1.0), noise_std=1.0, acquisition=WRONG["score"]),
+            "acquisition must be one, such as UCB",
+        ),
+    ],
+)
+def test_the_likeliest_slips_are_named(call: Callable[[], object], match: str) -> None:
+    """A bare array, a class for an instance, a name for a function: said at once, with the cure."""
+    with pytest.raises(nr.NoRegretError, match=match) as caught:
+        call()
+    assert isinstance(caught.value, ValueError)
