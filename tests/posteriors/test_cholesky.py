@@ -40,6 +40,32 @@ def test_shifting_equals_factoring_the_whole(seed: int, n: int) -> None:
     )
 
 
+@given(seeds, st.integers(1, 9), st.integers(0, 8), st.floats(-0.09, 3.0))
+def test_one_shift_by_rotations_equals_factoring_the_whole(
+    seed: int, n: int, j: int, delta: float
+) -> None:
+    """The fast road for large posteriors, here on small ones."""
+    A, shift = positive(seed, n), np.zeros(n)
+    shift[j % n] = delta
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cholesky, "LARGE", 0)
+        changed = cholesky.shift(cholesky.factor(A), shift)
+    np.testing.assert_allclose(
+        changed, np.linalg.cholesky(A + np.diag(shift)), rtol=1e-7, atol=1e-8
+    )
+
+
+def test_a_shift_that_rotations_cannot_bear_is_factored() -> None:
+    """A point seen a million times more: the pivot loses most of its digits."""
+    A = np.full((3, 3), 1.0) + np.diag([1.0, 0.5, 0.25])
+    shift = np.array([-1.0 + 1e-9, 0.0, 0.0])
+    assert cholesky._rotated(np.linalg.cholesky(A), float(-2.0 + 1e-12)) is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cholesky, "LARGE", 0)
+        L = cholesky.shift(cholesky.factor(A), shift)
+    np.testing.assert_allclose(L @ L.T, A + np.diag(shift), rtol=0, atol=1e-13)
+
+
 @given(seeds, st.integers(1, 6), st.integers(1, 6))
 def test_pivoting_leaves_out_dependent_rows(seed: int, rank: int, copies: int) -> None:
     """A dictionary that holds a point twice must embed as if it held it once."""

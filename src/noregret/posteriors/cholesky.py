@@ -11,6 +11,7 @@ from noregret.arrays import Indices, Matrix, Vector
 from noregret.errors import KernelError, NumericalWarning
 
 EPS = float(np.finfo(np.float64).eps)
+LARGE = 300  # rows of a block from which on a rotation of each beats one factorisation
 MOST_JITTER = 1e-8  # relative to the largest diagonal entry; more means: not positive definite
 
 
@@ -55,17 +56,48 @@ def append(L: Matrix, K: Matrix, D: Matrix) -> Matrix:
 def shift(L: Matrix, diagonal: Vector) -> Matrix:
     """Return the factor of A + diag(diagonal) from the factor L of A.
 
-    Only the block from the first shifted row on changes; it is multiplied out and factored again,
-    which is stable for negative shifts too.
+    Only the block from the first shifted row on changes. One shifted entry of a large block is
+    rotated in, O(n²); else the block is multiplied out and factored again, which costs O(n³) but
+    as one call is faster up to LARGE rows.
     """
     shifted = np.flatnonzero(diagonal)
     if not shifted.size:
         return L
     j = int(shifted[0])
-    T = L[j:, j:]
     changed = L.copy()
-    changed[j:, j:] = factor(T @ T.T + np.diag(diagonal[j:]))
+    block = None
+    if len(shifted) == 1 and len(L) - j > LARGE:
+        block = _rotated(L[j:, j:], float(diagonal[j]))
+    if block is None:
+        T = L[j:, j:]
+        block = factor(T @ T.T + np.diag(diagonal[j:]))
+    changed[j:, j:] = block
     return changed
+
+
+def _rotated(L: Matrix, delta: float) -> Matrix | None:
+    """Return the factor of L Lᵀ + delta·e₀e₀ᵀ by plane rotations; None where rounding forbids it.
+
+    Hyperbolic rotations, for delta < 0, lose digits as the smallest pivot does; they are given up
+    where a pivot would lose more than half of its digits.
+    """
+    T = np.array(L, order="F")
+    sign = 1.0 if delta > 0 else -1.0
+    x = np.zeros(len(T))
+    x[0] = abs(delta) ** 0.5
+    for i in range(len(T)):
+        pivot, own = T[i, i], x[i]
+        square = 1.0 + sign * (own / pivot) ** 2
+        if square < EPS**0.5:
+            return None
+        c, s = square**0.5, own / pivot
+        T[i, i] = c * pivot
+        column, rest = T[i + 1 :, i], x[i + 1 :]
+        column += (sign * s) * rest
+        column /= c
+        rest *= c
+        rest -= s * column
+    return T
 
 
 def pivoted(A: Matrix) -> tuple[Matrix, Indices]:

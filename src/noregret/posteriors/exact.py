@@ -53,8 +53,8 @@ class ExactPosterior:
         """Learn new points and more values at old ones, `told` extending what is known.
 
         A new point adds a row to L, in O(n²). More evaluations of an old point j lower one diagonal
-        entry of A by ridge·(1/w − 1/w′); the block of L after it is factored again, O((n − j)³),
-        which is stable. L is factored afresh after n updates, so that rounding cannot pile up.
+        entry of A by ridge·(1/w − 1/w′), in O(n²) too where n is large. L is factored afresh after
+        n updates, so that rounding cannot pile up.
         """
         n = len(self.points)
         assert np.array_equal(told.rows[:n], self.points.rows)
