@@ -95,7 +95,8 @@ def test_sparse_regret_is_at_most_half_more_than_exact() -> None:
 
     Each with the width of its own, on functions of norm 10 with the norm known: 100 deviations of
     the noise. The claim is about such functions only. Where noise and not the norm makes the width,
-    BKB's log t and BBKB's C̃ widen it, and regret with it: at norm 1 to 1.8 times that of GP-UCB.
+    BKB's log t and BBKB's C̃ widen it, and regret with it: at norm 1 the medians are 1.59 and 1.65
+    times that of GP-UCB, at norm 10 they are 1.30 and 1.24.
     """
     samples: dict[str, list[float]] = {}
     for name, algorithm in (("gp_ucb", nr.gp_ucb), ("bkb", nr.bkb), ("bbkb", nr.bbkb)):
