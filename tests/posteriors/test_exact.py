@@ -30,14 +30,13 @@ def test_counts_are_repeated_rows(scene: Scene) -> None:
 
 
 @given(scenes())
-def test_log_det_dimension_and_norm_are_those_of_all_evaluations(scene: Scene) -> None:
+def test_log_det_and_dimension_are_those_of_all_evaluations(scene: Scene) -> None:
     """Widths are built on them."""
     posterior, dense = scene.exact(), DenseGP(scene.kernel, scene.ridge, *repeated(scene.points))
     assert posterior.log_det == pytest.approx(dense.log_det(), rel=RTOL, abs=RTOL)
     assert posterior.effective_dimension() == pytest.approx(
         dense.effective_dimension(), rel=RTOL, abs=RTOL
     )
-    assert posterior.norm == pytest.approx(dense.norm(), rel=1e-6, abs=1e-6)
 
 
 @given(scenes(), st.integers(0, 2**20))
@@ -145,7 +144,6 @@ def test_the_prior_is_the_kernel() -> None:
     np.testing.assert_array_equal(prior.variance(X), np.full(5, 3.0))
     assert prior.log_det == 0.0
     assert prior.effective_dimension() == 0.0
-    assert prior.norm == 0.0
 
 
 @given(scenes(), st.integers(0, 2**20), st.floats(0.0, 3.0))

@@ -95,11 +95,6 @@ class Posterior(Protocol):
         """L = log det(I + W^½ K W^½ / ridge), twice the information gained."""
         ...
 
-    @property
-    def norm(self) -> float:
-        """RKHS norm of the mean."""
-        ...
-
     def least_norm(self, radius: float) -> float:
         """Return a lower bound on ‖f‖ if ‖f − μ‖_A ≤ radius, A = Φᵀ W Φ + ridge·I in features.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -147,13 +146,6 @@ class ExactPosterior:
     def log_det(self) -> float:
         """log det(I + W^½ K W^½/ridge) = log det A + Σ log(w/ridge)."""
         return cholesky.log_det(self.L) + float(np.log(self.points.w / self.ridge).sum())
-
-    @property
-    def norm(self) -> float:
-        """‖μ‖² = αᵀ K α = αᵀ(ȳ − ridge·W⁻¹ α)."""
-        p = self.points
-        square = float(self.alpha @ (p.y - self.ridge * self.alpha / p.w))
-        return math.sqrt(max(square, 0.0))  # rounding only: the form is a square
 
     def least_norm(self, radius: float) -> float:
         """‖μ‖²_A = μ(X)ᵀ W ȳ and ‖Aμ‖² = (Wȳ)ᵀ K (Wȳ), where K = A − ridge·W⁻¹."""

@@ -131,11 +131,6 @@ class NystromPosterior:
         """log det(V/ridge) = log det(I + W^½ Z Zᵀ W^½/ridge)."""
         return cholesky.log_det(self.R) - len(self.R) * float(np.log(self.ridge))
 
-    @property
-    def norm(self) -> float:
-        """‖μ̃‖ = ‖θ‖."""
-        return float(np.linalg.norm(self.theta))
-
     def least_norm(self, radius: float) -> float:
         """‖μ̃‖²_A = θᵀ V θ and ‖Aμ̃‖ = ‖V θ‖."""
         pulled = self.V @ self.theta
