@@ -37,7 +37,8 @@ def test_a_ledger_is_a_dict_of_lists(told: list[tuple[int, float]]) -> None:
     assert ledger.counts.tolist() == [len(values) for values in plain.values()]
     assert (len(ledger), ledger.evaluations) == (len(plain), len(told))
     everyone = np.arange(CANDIDATES)
-    counts = ledger.count_of(everyone)
+    counts = np.zeros(len(everyone), dtype=np.int64)
+    counts[ledger.rows] = ledger.counts
     assert counts.tolist() == [len(plain.get(row, [])) for row in range(CANDIDATES)]
     for i, values in enumerate(plain.values()):
         assert ledger.sums[i] == sum(values)  # added one by one in order, so to the last bit

@@ -35,7 +35,7 @@ class UCB:
     Source: MINI 2022, Eq. 2; Srinivas et al. 2010.
     """
 
-    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:  # noqa: ARG002
+    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         return mean + beta * np.sqrt(variance)
 
 
@@ -65,7 +65,7 @@ class ExpectedImprovement:
 class Uncertainty:
     """The variance alone: uncertainty sampling (BBKB 2020, Algorithm 3)."""
 
-    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:  # noqa: ARG002
+    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         return variance
 
 

@@ -21,11 +21,11 @@ class Nothing:
     """The state of a policy that remembers nothing."""
 
 
-def _begin(self: Policy[Nothing]) -> Nothing:  # noqa: ARG001
+def _begin(self: Policy[Nothing]) -> Nothing:
     return Nothing()
 
 
-def _averages(self: Policy[Nothing], state: Nothing, evidence: Evidence) -> Estimates:  # noqa: ARG001
+def _averages(self: Policy[Nothing], state: Nothing, evidence: Evidence) -> Estimates:
     """Report averages; without a model there is no deviation and no bound."""
     unknown = np.full(len(evidence.told), np.nan)
     return Estimates(evidence.told.y, unknown, unknown, unknown)
@@ -35,11 +35,11 @@ def _no_posterior(self: Policy[Nothing], state: Nothing, evidence: Evidence) -> 
     _refuse(self, state, evidence)
 
 
-def _no_certificate(self: Policy[Nothing], state: Nothing, evidence: Evidence, row: int) -> Gap:  # noqa: ARG001
+def _no_certificate(self: Policy[Nothing], state: Nothing, evidence: Evidence, row: int) -> Gap:
     _refuse(self, state, evidence)
 
 
-def _refuse(self: Policy[Nothing], state: Nothing, evidence: Evidence) -> Never:  # noqa: ARG001
+def _refuse(self: Policy[Nothing], state: Nothing, evidence: Evidence) -> Never:
     raise CertificateError(
         f"{type(self).__name__} is a baseline: it has no posterior and no certificate. "
         "Use one of the Gaussian-process algorithms, such as mini_gp_ucb or bbkb."

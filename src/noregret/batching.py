@@ -80,7 +80,7 @@ class BatchRule(Protocol):
         ...
 
 
-def _open(self: BatchRule, opening: Opening) -> Fill:  # noqa: ARG001
+def _open(self: BatchRule, opening: Opening) -> Fill:
     return Fill(ridge=opening.stale.ridge)
 
 
@@ -93,7 +93,7 @@ def _times(choice: Choice) -> int:
     return choice.room if choice.stale == 0 else 1
 
 
-def _owe_nothing(self: BatchRule, fill: Fill, choice: Choice, count: int) -> Fill:  # noqa: ARG001
+def _owe_nothing(self: BatchRule, fill: Fill, choice: Choice, count: int) -> Fill:
     return fill
 
 
@@ -116,7 +116,7 @@ class FixedSize:
     def reason(self) -> str:
         return f"fixed size {self.size} reached"
 
-    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:  # noqa: ARG002
+    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         return 1, replace(fill, size=fill.size + 1)
 
     def is_full(self, fill: Fill) -> bool:

@@ -58,12 +58,6 @@ class Ledger:
             spread = np.maximum(self.squares - self.sums**2 / self.counts, 0.0)
             return np.where(self.counts > 1, spread / (self.counts - 1), np.nan)
 
-    def count_of(self, rows: Indices) -> Indices:
-        """Return how often each of the given rows was evaluated."""
-        place = self._place[rows]
-        padded = np.append(self.counts, 0)
-        return padded[place - 1]
-
     def add(self, rows: Indices, values: Vector) -> None:
         """Add one value a row, rows in any order and with repeats."""
         self._add(rows, np.ones(len(rows), dtype=np.int64), values, values**2)

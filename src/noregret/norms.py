@@ -31,10 +31,10 @@ class KnownNorm:
     def __post_init__(self) -> None:
         require_positive("norm_bound", self.start)
 
-    def update(self, standing: Standing, band: Width) -> float:  # noqa: ARG002
+    def update(self, standing: Standing, band: Width) -> float:
         return standing.norm_bound
 
-    def assumptions(self, standing: Standing) -> Assumptions:  # noqa: ARG002
+    def assumptions(self, standing: Standing) -> Assumptions:
         return ()  # the widths that use the bound say so
 
 

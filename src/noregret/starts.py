@@ -36,7 +36,7 @@ class UniformStart:
 
     reason = "start: one candidate drawn uniformly"
 
-    def rows(self, evidence: Evidence, pool: Candidates, room: int) -> Indices:  # noqa: ARG002
+    def rows(self, evidence: Evidence, pool: Candidates, room: int) -> Indices:
         if len(evidence.told) or len(evidence.open_):
             return np.empty(0, dtype=np.int64)
         return uniform_rows(evidence.excluded, 1, evidence.rng(Purpose.START))
@@ -50,7 +50,7 @@ class GivenStart:
     given: tuple[int, ...]
     reason = "start: candidates given"
 
-    def rows(self, evidence: Evidence, pool: Candidates, room: int) -> Indices:  # noqa: ARG002
+    def rows(self, evidence: Evidence, pool: Candidates, room: int) -> Indices:
         known = {*evidence.told.rows.tolist(), *evidence.open_.rows.tolist()}
         wanted = [row for row in self.given if row not in known and not evidence.excluded[row]]
         return np.array(wanted[:room], dtype=np.int64)

@@ -47,22 +47,9 @@ def test_gp_bucb_by_ratio_is_bbkb_on_the_exact_posterior(
 ) -> None:
     """BBKB is GP-BUCB with a better rule and a cheaper posterior; nothing else."""
     p = small(seed)
-    bucb = nr.gp_bucb(
-        p.pool,
-        kernel=p.kernel,
-        noise_std=p.noise_std,
-        rule=rule,
-        limit=1.7,
-        seed=seed,
-    )
-    bbkb = nr.bbkb(
-        p.pool,
-        kernel=p.kernel,
-        noise_std=p.noise_std,
-        rule=rule,
-        limit=1.7,
-        seed=seed,
-    )
+    kernel, noise = p.kernel, p.noise_std
+    bucb = nr.gp_bucb(p.pool, kernel=kernel, noise_std=noise, rule=rule, limit=1.7, seed=seed)
+    bbkb = nr.bbkb(p.pool, kernel=kernel, noise_std=noise, rule=rule, limit=1.7, seed=seed)
     exact = bucb._policy
     assert isinstance(exact, nr.Bandit)
     twin = swapped(bbkb, prior=exact.prior, width=exact.width)

@@ -46,10 +46,12 @@ class ExactPosterior:
     def condition(
         self,
         told: Points,
-        open_: Points,  # noqa: ARG002 -- evaluations under way tell an exact posterior nothing
-        rng: np.random.Generator,  # noqa: ARG002 -- nothing is drawn
+        open_: Points,
+        rng: np.random.Generator,
     ) -> ExactPosterior:
         """Learn new points and more values at old ones, `told` extending what is known.
+
+        Evaluations under way tell it nothing, and nothing is drawn.
 
         A new point adds a row to L, in O(n²). More evaluations of an old point j lower one diagonal
         entry of A by ridge·(1/w − 1/w′), in O(n²) too where n is large. L is factored afresh after

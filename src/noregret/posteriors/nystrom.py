@@ -76,7 +76,7 @@ class NystromPosterior:
         theta = cholesky.solve(R, Z @ (told.w * told.y))
         return replace(self, points=told, members=members, LS=LS, V=V, R=R, theta=theta)
 
-    def hallucinate(self, row: int, x: Vector, count: int) -> NystromPosterior:  # noqa: ARG002
+    def hallucinate(self, row: int, x: Vector, count: int) -> NystromPosterior:
         """Shrink the variance as if x were evaluated `count` times more; θ, so μ̃, stays."""
         z = self.embed(x[None])[:, 0]
         V = self.V + count * np.outer(z, z)
