@@ -1,0 +1,74 @@
+"""The one problem that everything is measured on, the same for every competitor."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+import noregret as nr
+from noregret.arrays import Indices, Matrix, Vector
+from noregret.streams import Purpose, stream
+
+NOISE_STD = 0.05
+RIDGE = NOISE_STD**2
+NORM_BOUND = 1.0
+DELTA = 0.1  # the library's, where no horizon is given
+CENTRES = 40
+LENGTHSCALE = 12.5  # at d = 8
+CHUNK = 1 << 15  # rows of the pool at a time, so that making f needs little memory
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """A pool of standard-normal rows and an f of norm 1 in the kernel's RKHS."""
+
+    X: Matrix  # (N, d)
+    f: Vector  # (N,)
+    kernel: nr.Kernel
+    seed: int
+
+    def noise(self, T: int) -> Vector:
+        """Return the noise of evaluations 0 … T − 1: the t-th is the same for every competitor."""
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1,)))
+        return NOISE_STD * rng.standard_normal(T)
+
+    def first_row(self) -> int:
+        """Return the row that the library draws to start from."""
+        rng = stream(self.seed, Purpose.START, 0)
+        return int(rng.integers(len(self.X), size=1)[0])
+
+    def regret(self, rows: Indices) -> float:
+        """Return how much evaluations of these rows fell short of the best, in all."""
+        return float(self.f.max() * len(rows) - self.f[rows].sum())
+
+
+def kernel_of(name: str, d: int) -> nr.Kernel:
+    """Return a kernel by name; lengthscales grow with √d, as distances between rows do.
+
+    "ard" has lengthscales from half to twice the common one.
+    """
+    lengthscale = LENGTHSCALE * math.sqrt(d / 8)
+    if name == "rbf":
+        return nr.RBF(lengthscale)
+    if name == "matern52":
+        # Twice as long: with that, Matérn-5/2 needs about as many points as RBF does.
+        return nr.Matern(nu=2.5, lengthscale=2 * lengthscale)
+    if name == "ard":
+        return nr.RBF(tuple(lengthscale * np.geomspace(0.5, 2.0, d)))
+    raise ValueError(f"kernel must be rbf, matern52 or ard, got {name!r}.")
+
+
+def make_problem(N: int, *, d: int = 8, kernel: str = "rbf", seed: int = 0) -> Problem:
+    """Draw pool and function: f = Σ aᵢ k(cᵢ, ·) with Σ aᵢ = 0, without which f is nearly flat."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
+    k = kernel_of(kernel, d)
+    X, C = rng.standard_normal((N, d)), rng.standard_normal((CENTRES, d))
+    a = rng.standard_normal(CENTRES)
+    a -= a.mean()
+    a *= NORM_BOUND / math.sqrt(float(a @ k(C, C) @ a))
+    f = np.concatenate([k(X[i : i + CHUNK], C) @ a for i in range(0, N, CHUNK)])
+    return Problem(X, f, k, seed)
