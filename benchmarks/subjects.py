@@ -1,0 +1,106 @@
+"""What is measured: a runner with its settings, once a seed, each time in a process of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypedDict, final
+
+Setting: TypeAlias = str | int | float | list[int]
+Settings: TypeAlias = Mapping[str, Setting]
+
+SHRINK = {"N": (25, 400), "T": (25, 60), "n": (10, 30), "values": (100, 1000)}  # divisor, least
+QUICK_SECONDS = 10.0
+
+
+class Work(TypedDict):
+    """The library's own count of what it did."""
+
+    rankings: int
+    refreshed: int
+    scanned: int
+    bytes: int
+    flops: int
+
+
+class Floor(TypedDict):
+    """What the machine can do, at best, on the threads of the run."""
+
+    bandwidth: float  # bytes a second, read
+    flops: float  # float64 operations a second
+
+
+class Figures(TypedDict, total=False):
+    """What one measurement found. Seconds are those of the optimiser alone."""
+
+    seconds: float
+    peak: int  # bytes resident at most, of the whole process
+    beyond: int  # of which more than just before the run
+    regret: float  # an evaluation, on average
+    evaluations: int
+    unique: int
+    batches: int
+    marks: list[str]  # digests of ever longer prefixes of the choices
+    steps: list[tuple[int, float]]  # (t, seconds of one ask)
+    later: list[tuple[int, float]]  # the same for an ask that follows another
+    agreed: float  # share of steps at which a peer chose what the library did
+    stopped: int  # evaluations reached when the time was up
+    skipped: str
+    error: str
+    work: Work | None
+    floor: Floor
+    threads: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Something to measure; a `series` of growing sizes ends at the first that is too slow."""
+
+    label: str
+    runner: str
+    settings: Settings = field(default_factory=dict)
+    seeds: int = 3
+    most_seconds: float = 900.0
+    series: str = ""
+
+    def key(self, seed: int) -> str:
+        """Return the name under which a measurement is stored."""
+        return json.dumps([self.runner, dict(sorted(self.settings.items())), seed])
+
+    @property
+    def keys(self) -> list[str]:
+        return [self.key(seed) for seed in range(self.seeds)]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Makes subjects, all of them small where only the benchmark itself is to be tried."""
+
+    quick: bool = False
+
+    def subject(
+        self,
+        label: str,
+        runner: str,
+        *,
+        seeds: int = 3,
+        most_seconds: float = 900.0,
+        series: str = "",
+        **settings: Setting,
+    ) -> Subject:
+        if self.quick:
+            settings = {name: _shrunk(name, value) for name, value in settings.items()}
+            seeds, most_seconds = 1, QUICK_SECONDS
+        return Subject(label, runner, settings, seeds, most_seconds, series)
+
+
+def _shrunk(name: str, value: Setting) -> Setting:
+    if name == "ts" and isinstance(value, list):
+        return value[:2]
+    if name not in SHRINK or not isinstance(value, int):
+        return value
+    divisor, least = SHRINK[name]
+    return min(value, max(least, value // divisor))
