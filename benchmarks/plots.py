@@ -1,0 +1,53 @@
+"""Time against what grows, log-log, with the slope of each line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.case import Case
+from benchmarks.goals import slope
+from benchmarks.results import Results
+from benchmarks.series import Points, series_of
+
+AXES = {
+    "T": "evaluations",
+    "N": "candidates in the pool",
+    "d": "features",
+    "unique": "different candidates evaluated",
+}
+
+
+def plot_name(case: Case) -> str:
+    """Return the file name of a case's plot."""
+    return f"{case.name.lower()}.png"
+
+
+def plot(case: Case, results: Results, folder: Path) -> Path | None:
+    """Draw a scaling case; None where nothing of it was measured."""
+    lines = series_of(case, results)
+    if not lines:
+        return None
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    for name, line in lines.items():
+        x, y = zip(*sorted(line), strict=True)
+        axes.loglog(x, y, marker="o", markersize=4, label=f"{name}{slope_text(line)}")
+    axes.set_xlabel(AXES[case.against])
+    axes.set_ylabel("seconds")
+    axes.set_title(case.title, fontsize=10)
+    axes.grid(visible=True, which="major", alpha=0.3)
+    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / plot_name(case)
+    figure.savefig(path, dpi=130)
+    return path
+
+
+def slope_text(line: Points) -> str:
+    """Return the slope of a line in brackets; nothing for a single point."""
+    fitted = slope(line)
+    return "" if fitted is None else f" (slope {fitted:.2f})"
