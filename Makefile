@@ -4,12 +4,21 @@ BIN := .venv/bin
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help check demo figure test test-slow mutants format clean
+.PHONY: help check demo figure test test-slow mutants bench format clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --editable ".[dev]"
+	touch $@
+
+# Peers are heavy, so the benchmark has an environment of its own. Torch comes first, pinned, so that
+# nothing pulls in another build of it.
+.venv-bench/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install --quiet --upgrade pip
+	.venv-bench/bin/pip install --quiet torch==2.13.0
+	.venv-bench/bin/pip install --quiet --editable ".[bench]"
 	touch $@
 
 help:  ## list the targets
@@ -35,9 +44,12 @@ test-slow: .venv/installed  ## the long tests: theory, statistics, many Hypothes
 mutants: .venv/installed  ## plant errors one at a time; each must be caught by a named test
 	$(THREADS) $(BIN)/python tests/mutants.py
 
+bench: .venv-bench/installed  ## measure everything: docs/benchmarks.md (hours; BENCH="mini --quick" for less)
+	.venv-bench/bin/python -m benchmarks $(BENCH)
+
 format: .venv/installed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf .venv build dist demo/out
+	rm -rf .venv .venv-bench build dist demo/out
