@@ -20,6 +20,10 @@ RATIOS = "tests/properties/test_ratios.py::"
 TWINS = "tests/integration/test_twins.py::"
 EXACT = "tests/posteriors/test_exact.py::"
 NYSTROM = "tests/posteriors/test_nystrom.py::"
+SEARCH = "tests/test_search.py::"
+CONTENDERS = "tests/test_contenders.py::"
+SURVEY = "tests/surveys/test_exact_survey.py::"
+LAZY = "tests/integration/test_lazy_is_full.py::"
 WIDTHS = "tests/test_confidence.py::test_widths_are_their_formulas"
 STEPS = TWINS + "test_bbkb_is_its_pseudo_code_step_by_step"
 
@@ -39,15 +43,22 @@ MUTANTS = (
     Mutant(
         "BBKB Lemma 3 as printed: k̃ alone",
         "batching.py",
-        "share = np.maximum(c, k) / (stale.ridge * var)",
-        "share = k / (stale.ridge * var)",
+        "share = np.maximum(model, whole) / spread",
+        "share = whole / spread",
         RATIOS + "test_each_bound_is_safe_and_they_are_ordered_for_nystrom",
     ),
     Mutant(
         "the local bound by c̃ alone, which does not bound the exact ratio",
         "batching.py",
-        "share = np.maximum(c, k) / (stale.ridge * var)",
-        "share = c / (stale.ridge * var)",
+        "share = np.maximum(model, whole) / spread",
+        "share = model / spread",
+        RATIOS + "test_each_bound_is_safe_and_they_are_ordered_for_nystrom",
+    ),
+    Mutant(
+        "local sums count a choice again that a row has seen",
+        "batching.py",
+        "new = np.arange(oldest, len(self.rows)) >= self.seen[rows, None]",
+        "new = np.arange(oldest, len(self.rows)) >= 0 * self.seen[rows, None]",
         RATIOS + "test_each_bound_is_safe_and_they_are_ordered_for_nystrom",
     ),
     Mutant(
@@ -74,9 +85,9 @@ MUTANTS = (
     Mutant(
         "MINI Eq. 1 with an extra K before y",
         "posteriors/exact.py",
-        "alpha = cholesky.solve(L, told.y)\n",
-        "alpha = cholesky.solve(L, self.kernel(told.X, told.X) @ told.y)\n",
-        EXACT + "test_counts_are_repeated_rows",
+        "alpha=cholesky.solve(L, points.y),",
+        "alpha=cholesky.solve(L, self.kernel(points.X, points.X) @ points.y),",
+        EXACT + "test_incremental_is_refactorised",
     ),
     Mutant(
         "repeats by the scaled variance: λ forgotten",
@@ -116,8 +127,8 @@ MUTANTS = (
     Mutant(
         "BKB's mean as printed: the history is not counted",
         "posteriors/nystrom.py",
-        "theta = cholesky.solve(R, Z @ (told.w * told.y))",
-        "theta = cholesky.solve(R, Z @ told.y)",
+        "theta=cholesky.solve(R, Z @ (told.w * told.y))",
+        "theta=cholesky.solve(R, Z @ told.y)",
         NYSTROM + "test_equals_the_equations_of_bbkb",
     ),
     Mutant(
@@ -181,8 +192,8 @@ MUTANTS = (
     Mutant(
         "Proposition 1 as printed: the product bounds standard deviations",
         "batching.py",
-        "        bound = fill.bound * (1 + choice.now / fill.ridge)  # (1)\n",
-        "        bound = fill.bound * (1 + choice.now / fill.ridge) ** 0.5  # (1)\n",
+        "bound = fill.bound * (1 + count * share)  # (1)",
+        "bound = fill.bound * (1 + count * share) ** 0.5  # (1)",
         RATIOS + "test_each_bound_is_safe_and_they_are_ordered_for_the_exact_posterior",
     ),
     Mutant(
@@ -195,14 +206,14 @@ MUTANTS = (
     Mutant(
         "inclusion without today's counts",
         "posteriors/nystrom.py",
-        "p = inclusion_probabilities(everyone.w, self.variance",
-        "p = inclusion_probabilities(1.0 + 0 * everyone.w, self.variance",
+        "p = inclusion_probabilities(everyone.w, variance",
+        "p = inclusion_probabilities(1.0 + 0 * everyone.w, variance",
         NYSTROM + "test_conditioning_draws_by_stale_variance_and_new_count",
     ),
     Mutant(
         "inclusion by fresh variances in place of stale ones",
         "posteriors/nystrom.py",
-        "p = inclusion_probabilities(everyone.w, self.variance(everyone.X), self.ridge, q)",
+        "p = inclusion_probabilities(everyone.w, variance, self.ridge, q)",
         "p = inclusion_probabilities(\n"
         "            everyone.w, self.rebuilt(told, everyone).variance(everyone.X), self.ridge, q)",
         NYSTROM + "test_conditioning_draws_by_stale_variance_and_new_count",
@@ -210,15 +221,15 @@ MUTANTS = (
     Mutant(
         "variances divided by λ, as BKB and BBKB write them",
         "posteriors/nystrom.py",
-        "np.maximum(residual, 0.0) + self.ridge * np.einsum",
-        "np.maximum(residual, 0.0) / self.ridge + np.einsum",
+        "np.maximum(residual, 0.0) + model",
+        "(np.maximum(residual, 0.0) + model) / ridge",
         NYSTROM + "test_equals_the_equations_of_bbkb",
     ),
     Mutant(
         "subset of regressors: the residual is dropped",
         "posteriors/nystrom.py",
-        "np.maximum(residual, 0.0) + self.ridge * np.einsum",
-        "0.0 * residual + self.ridge * np.einsum",
+        "np.maximum(residual, 0.0) + model",
+        "0.0 * residual + model",
         NYSTROM + "test_equals_the_equations_of_bbkb",
     ),
     Mutant(
@@ -251,24 +262,101 @@ MUTANTS = (
     ),
     Mutant(
         "excluded candidates are searched",
-        "search.py",
-        "        self._bound[excluded] = -np.inf\n",
+        "contenders.py",
+        "        self._bound[self._excluded] = -np.inf\n",
         "",
-        "tests/test_search.py::test_lazy_search_is_full_search",
+        LAZY + "test_lazy_runs_are_full_runs",
     ),
     Mutant(
         "lazy search trusts a score that was decided before variances shrank",
-        "search.py",
-        "if self._decided.get(row) == self._version:",
-        "if self._decided.get(row) is not None:",
-        "tests/test_search.py::test_lazy_search_is_full_search",
+        "contenders.py",
+        "        self._hallucinated = len(self._steps)\n        if self._steps:\n",
+        "        self._hallucinated = len(self._steps)\n        if not self._steps:\n",
+        LAZY + "test_lazy_runs_are_full_runs",
     ),
     Mutant(
-        "a survey forgets how often an old point was seen before",
-        "surveys.py",
-        "        gained[is_old] -= old.points.w[changed[is_old]]\n",
+        "a row that is behind is bounded as if it had missed nothing",
+        "surveys/exact.py",
+        "gain = self._gain * (1 + ROOM) - self._since[rows]",
+        "gain = 0.0 * self._since[rows]",
+        SURVEY + "test_bounds_hold_for_all_rows_at_every_moment",
+    ),
+    Mutant(
+        "the gain of an update is not added up",
+        "surveys/exact.py",
+        "        self._gain += float(posterior.gains[before:].sum())\n",
         "",
-        "tests/test_search.py::test_a_survey_that_follows_equals_one_made_afresh",
+        SURVEY + "test_bounds_hold_for_all_rows_at_every_moment",
+    ),
+    Mutant(
+        "gains by the surprise of the average over all values, old and new",
+        "posteriors/exact.py",
+        "surprise = average - mean",
+        "surprise = told.y[j] - mean",
+        EXACT + "test_incremental_is_refactorised",
+    ),
+    Mutant(
+        "a row takes in its last update twice",
+        "surveys/exact.py",
+        "        self._stamp[rows] = self._now\n",
+        "        self._stamp[rows] = self._now - 1\n",
+        SURVEY + "test_a_survey_that_follows_equals_one_made_afresh",
+    ),
+    Mutant(
+        "a row takes in updates that it has seen, since its neighbour had not",
+        "surveys/exact.py",
+        "                T[np.arange(oldest, self._now) < stamps[:, None]] = 0.0\n",
+        "                pass\n",
+        SURVEY + "test_bounds_hold_where_what_is_kept_ends_in_the_middle",
+    ),
+    Mutant(
+        "a row keeps the time of its last look, whose gains are then counted in",
+        "surveys/exact.py",
+        "        self._since[rows] = self._gain\n",
+        "        self._since[rows] = 2 * self._gain\n",
+        SURVEY + "test_bounds_hold_for_all_rows_at_every_moment",
+    ),
+    Mutant(
+        "the tail is left out of the variance",
+        "posteriors/exact.py",
+        '- np.einsum("ij,ij->j", V, V) - np.einsum("ij,ij->i", T, T)',
+        '- np.einsum("ij,ij->j", V, V)',
+        EXACT + "test_incremental_is_refactorised",
+    ),
+    Mutant(
+        "the information of an update is forgotten",
+        "posteriors/exact.py",
+        "            log_det += math.log1p(more * variance / self.ridge)\n",
+        "",
+        EXACT + "test_incremental_is_refactorised",
+    ),
+    Mutant(
+        "a survey takes any posterior for one that goes on from the last",
+        "surveys/exact.py",
+        "        missed = self._missed(posterior)\n",
+        "        missed = 0 if self._last else None\n",
+        SURVEY + "test_a_survey_starts_again_when_the_run_is_another",
+    ),
+    Mutant(
+        "ties go to the highest row",
+        "contenders.py",
+        "at = int(best[np.argmin(self._rows[best])])",
+        "at = int(best[np.argmax(self._rows[best])])",
+        SEARCH + "test_ties_go_to_the_lowest_row_however_rows_are_grouped",
+    ),
+    Mutant(
+        "a candidate stays once more than it leads",
+        "contenders.py",
+        "        return wrong\n",
+        "        return min(wrong + 1, most)\n",
+        CONTENDERS + "test_a_candidate_stays_no_longer_than_it_wins",
+    ),
+    Mutant(
+        "rounding that was seen is not repaired",
+        "contenders.py",
+        "        if off <= survey.slack and relative <= survey.relative:\n",
+        "        if True:\n",
+        CONTENDERS + "test_rounding_is_found_repaired_and_logged",
     ),
     Mutant(
         "minimising, the certificate keeps our sign",
@@ -285,11 +373,18 @@ MUTANTS = (
         "tests/test_starts.py::test_the_product_rule_holds_its_minimum_too",
     ),
     Mutant(
-        "a survey broken off in the middle goes on as if it were whole",
-        "surveys.py",
-        "last, self._last = self._last, None",
-        "last = self._last",
-        "tests/test_search.py::test_a_survey_broken_off_starts_again",
+        "a refresh broken off in the middle goes on as if it were whole",
+        "surveys/exact.py",
+        "stamps, self._stamp[rows] = self._stamp[rows], 0",
+        "stamps = self._stamp[rows]; self._stamp[rows] = self._now",
+        SURVEY + "test_a_survey_broken_off_starts_again",
+    ),
+    Mutant(
+        "a survey broken off while starting again goes on as if it had",
+        "surveys/exact.py",
+        "last, self._last = self._last, None  # broken off",
+        "last, self._last = self._last, posterior  # broken off",
+        SURVEY + "test_a_survey_broken_off_while_starting_again",
     ),
     Mutant(
         "MINI forgets what other workers are evaluating",

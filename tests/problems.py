@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from hypothesis import strategies as st
@@ -25,10 +25,12 @@ class Scene:
     pool: Matrix
 
     def exact(self) -> ExactPosterior:
-        prior = ExactPosterior.prior(
+        return self.prior().condition(self.points, Points.none(self.pool.shape[1]), no_rng())
+
+    def prior(self) -> ExactPosterior:
+        return ExactPosterior.prior(
             self.kernel, noise_std=self.ridge**0.5, ridge=self.ridge, dim=self.pool.shape[1]
         )
-        return prior.condition(self.points, Points.none(self.pool.shape[1]), no_rng())
 
     def nystrom(self, members: int) -> NystromPosterior:
         """The sparse posterior on the first few points."""
@@ -47,6 +49,42 @@ class Scene:
 def close(actual: Vector, expected: Vector, tolerance: float = RTOL) -> None:
     """Assert that arrays agree, relatively where they are large and absolutely where small."""
     np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def rounding(posterior: ExactPosterior) -> float:
+    """Return what rounding may add up to, relative to prior variance and values.
+
+    Solves with A = K + ridge·W⁻¹ are off by about n·eps·cond(A), whatever the road; 64 is for
+    constants.
+    """
+    p = posterior.points
+    A = posterior.kernel(p.X, p.X) + np.diag(posterior.ridge / p.w)
+    return float(64 * len(p) * np.finfo(np.float64).eps * np.linalg.cond(A))
+
+
+@dataclass
+class Diary:
+    """Evaluations of pool rows as they come in, one average a row: what a ledger tells."""
+
+    pool: Matrix
+    rows: list[int] = field(default_factory=list)
+    counts: dict[int, float] = field(default_factory=dict)
+    sums: dict[int, float] = field(default_factory=dict)
+
+    def add(self, row: int, count: int, average: float) -> None:
+        if row not in self.counts:
+            self.rows.append(row)
+            self.counts[row] = self.sums[row] = 0.0
+        self.counts[row] += count
+        self.sums[row] += count * average
+
+    def points(self) -> Points:
+        rows: Indices = np.array(self.rows, dtype=np.int64)
+        w = np.array([self.counts[row] for row in self.rows])
+        return Points(rows, self.pool[rows], w, np.array([self.sums[r] for r in self.rows]) / w)
+
+    def believed(self, posterior: ExactPosterior) -> ExactPosterior:
+        return posterior.condition(self.points(), Points.none(self.pool.shape[1]), no_rng())
 
 
 def no_rng() -> np.random.Generator:

@@ -1,4 +1,4 @@
-"""Lazy search is full search; surveys are the posterior at every row."""
+"""The best candidate of a pool: lazy search is full search, one posterior at a time."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.acquisitions import Acquisition
-from noregret.arrays import Mask, Matrix, Vector
+from noregret.acquisitions import Acquisition, Mean, Uncertainty
+from noregret.arrays import Mask
 from noregret.errors import AskError
-from noregret.posteriors import ExactPosterior, Points, Posterior, cholesky
+from noregret.posteriors import ExactPosterior, Points, Posterior
 from noregret.search import Enumeration
 from noregret.surveys import ExactSurvey, PlainSurvey
-from problems import RTOL, Scene, close, no_rng, scenes
+from noregret.work import Work
+from problems import Diary, Scene, scenes
+from twins import FullSearch
 
-acquisitions = st.sampled_from([nr.UCB(), nr.ExpectedImprovement()])
+acquisitions = st.sampled_from([nr.UCB(), nr.ExpectedImprovement(), Uncertainty(), Mean()])
 
 
-def full_search(
-    stale: Posterior, now: Posterior, how: Acquisition, beta: float, X: Matrix, excluded: Mask
-) -> tuple[int, Vector]:
-    mean = stale.mean(X)
-    scores = how.score(mean, now.variance(X), beta, float(mean[~excluded].max()))
-    scores[excluded] = -np.inf
-    return int(np.argmax(scores)), scores
+def nobody(N: int) -> Mask:
+    return np.zeros(N, dtype=np.bool_)
 
 
 @given(scenes(), acquisitions, st.floats(0.1, 20), st.integers(0, 2**20), st.booleans())
@@ -34,36 +31,93 @@ def test_lazy_search_is_full_search(
 ) -> None:
     """A choice that differs from the true best of the pool voids every guarantee."""
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((150, scene.pool.shape[1]))
+    X = np.vstack([scene.pool, rng.standard_normal((130, scene.pool.shape[1]))])
     stale: Posterior = scene.nystrom(4) if sparse else scene.exact()
     excluded = rng.random(len(X)) < 0.3
     excluded[0] = False
     ranking = Enumeration(nr.Pool(X)).rank(stale, how, beta, excluded)
-    now = stale
+    full = FullSearch(nr.Pool(X)).rank(stale, how, beta, excluded)
     for _ in range(12):
-        best, scores = full_search(stale, now, how, beta, X, excluded)
-        row = ranking.best()
+        row = full.best()
+        assert ranking.best() == row
         assert not excluded[row]
-        assert row == best or scores[row] == pytest.approx(scores[best], rel=1e-9)
-        assert ranking.score(row) == pytest.approx(scores[best], rel=1e-7, abs=1e-7)
-        now = now.hallucinate(1000 + row, X[row], int(rng.integers(1, 4)))
-        ranking.shrink(now)
+        assert ranking.score(row) == pytest.approx(full.score(row), rel=1e-9, abs=1e-12)
+        assert ranking.stale(row) == full.stale(row)
+        assert ranking.now(row) == pytest.approx(full.now(row), rel=1e-7, abs=1e-12)
+        count = int(rng.integers(1, 4))
+        ranking.shrink(row, count)
+        full.shrink(row, count)
+        other = int(rng.choice(np.flatnonzero(~excluded)))
+        assert ranking.now(other) == pytest.approx(full.now(other), rel=1e-7, abs=1e-12)
+
+
+def test_excluded_rows_can_be_shrunk_and_looked_at_but_not_chosen() -> None:
+    """An evaluation under way when its candidate is excluded still shrinks the others."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((40, 2))
+    points = Points(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
+    stale = Scene(nr.RBF(1.0), 0.1, points, X).exact()
+    best = FullSearch(nr.Pool(X)).rank(stale, nr.UCB(), 2.0, nobody(40)).best()
+    excluded = np.arange(40) == best
+    ranking = Enumeration(nr.Pool(X)).rank(stale, nr.UCB(), 2.0, excluded)
+    full = FullSearch(nr.Pool(X)).rank(stale, nr.UCB(), 2.0, excluded)
+    far = int(np.argmax(((X - X[best]) ** 2).sum(axis=1)))
+    ranking.shrink(far, 1)
+    full.shrink(far, 1)
+    assert ranking.now(best) == pytest.approx(full.now(best), rel=1e-9)
+    assert ranking.best() == full.best() != best
 
 
 def test_ties_go_to_the_lowest_row_however_rows_are_grouped() -> None:
     """Else runs would differ between pools, shards and resumed runs."""
     rng = np.random.default_rng(0)
     X = np.repeat(rng.standard_normal((40, 3)), 5, axis=0)[rng.permutation(200)]
-    points = Points(np.arange(6), rng.standard_normal((6, 3)), np.ones(6), rng.standard_normal(6))
+    points = Points(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
     stale = Scene(nr.RBF(1.0), 0.1, points, X).exact()
-    none = np.zeros(200, dtype=bool)
     for how in (nr.UCB(), nr.ExpectedImprovement()):
-        ranking, now = Enumeration(nr.Pool(X)).rank(stale, how, 2.0, none), stale
+        ranking = Enumeration(nr.Pool(X)).rank(stale, how, 2.0, nobody(200))
         for _ in range(25):
             row = ranking.best()
             assert row == np.flatnonzero((X[row] == X).all(axis=1))[0]
-            now = now.hallucinate(500 + row, X[row], 1)
-            ranking.shrink(now)
+            ranking.shrink(row, 1)
+
+
+def test_ties_do_not_hang_on_what_was_looked_at_first() -> None:
+    """Scores 1e-10 apart: tied or not, but the same for a fresh search and one that has a past.
+
+    Past and fresh searches look at other rows first; nothing may be measured by those.
+    """
+    rng = np.random.default_rng(1)
+    for trial in range(40):
+        X = np.concatenate([rng.random((300, 1)), 0.5 + 1e-10 * rng.permutation(40)[:, None]])
+        X = X[rng.permutation(len(X))]
+        diary, past = Diary(X), Enumeration(nr.Pool(X))
+        posterior = ExactPosterior.prior(
+            nr.Matern(0.5, 0.1 + 0.01 * trial), noise_std=0.1, ridge=0.01, dim=1
+        )
+        for _ in range(12):
+            row = past.rank(posterior, nr.UCB(), 2.0, nobody(340)).best()
+            fresh = Enumeration(nr.Pool(X)).rank(posterior, nr.UCB(), 2.0, nobody(340))
+            assert fresh.best() == row
+            assert FullSearch(nr.Pool(X)).rank(posterior, nr.UCB(), 2.0, nobody(340)).best() == row
+            diary.add(row, 1, float(rng.standard_normal()))
+            posterior = diary.believed(posterior)
+
+
+@pytest.mark.parametrize("tied", [5000, 16384, 20000])
+def test_a_pool_of_equals_is_searched_at_any_size(tied: int) -> None:
+    """Before any feedback thousands of candidates are as good as each other.
+
+    Those that can be best are looked at in groups: sizes at which what is left is just one group
+    must not break it.
+    """
+    N = 64 + 64 + 256 + 1024 + 4096 + tied
+    X = np.random.default_rng(0).random((N, 2))
+    prior = ExactPosterior.prior(nr.RBF(0.2), noise_std=0.1, ridge=0.01, dim=2)
+    search = Enumeration(nr.Pool(X))
+    assert search.rank(prior, nr.UCB(), 2.0, nobody(N)).best() == 0
+    excluded = np.arange(N) < 7
+    assert search.rank(prior, nr.UCB(), 2.0, excluded).best() == 7
 
 
 def test_a_pool_wholly_excluded_has_no_best() -> None:
@@ -73,85 +127,59 @@ def test_a_pool_wholly_excluded_has_no_best() -> None:
         Enumeration(nr.Pool(scene.pool)).rank(scene.exact(), nr.UCB(), 1.0, np.ones(3, dtype=bool))
 
 
-@given(scenes(least=2, most=20), st.integers(0, 2**20))
-def test_a_survey_that_follows_equals_one_made_afresh(scene: Scene, seed: int) -> None:
-    """Rank-one updates of the whole pool against the posterior itself at every row."""
-    rng = np.random.default_rng(seed)
-    pool, p = nr.Pool(scene.pool), scene.points
-    dim = scene.pool.shape[1]
-    posterior = ExactPosterior.prior(scene.kernel, noise_std=1.0, ridge=scene.ridge, dim=dim)
-    survey, n, w = ExactSurvey(pool), 0, np.empty(0)
-    for _ in range(25):
-        more = int(n < len(p) and rng.random() < 0.6)
-        w = np.concatenate([w, np.ones(more)])
-        n += more
-        w[rng.integers(max(n, 1)) : n : 3] += rng.integers(0, 30)
-        told = Points(p.rows[:n], p.X[:n], w.copy(), rng.standard_normal(n))
-        posterior = posterior.condition(told, Points.none(dim), no_rng())
-        if rng.random() < 0.7:
-            survey.follow(posterior)
-            mean, variance = posterior.marginals(scene.pool)
-            close(survey.mean, mean, 1e-7)
-            close(survey.variance, variance, RTOL)
-            np.testing.assert_allclose(survey.prior, scene.kernel.diagonal(scene.pool))
+def test_the_top_is_that_of_candidates_that_may_be_asked_for() -> None:
+    """Improvement over an excluded candidate would be improvement over nothing."""
+    X = np.linspace(0, 1, 30)[:, None]
+    points = Points(np.array([3, 20]), X[[3, 20]], np.full(2, 50.0), np.array([5.0, 1.0]))
+    posterior = Scene(nr.RBF(0.1), 0.1, points, X).exact()
+    excluded = np.arange(30) < 10
+    ranking = Enumeration(nr.Pool(X)).rank(posterior, nr.ExpectedImprovement(), 1.0, excluded)
+    mean, variance = posterior.marginals(X)
+    scores = nr.ExpectedImprovement().score(mean, variance, 1.0, float(mean[10:].max()))
+    row = ranking.best()
+    assert row == 10 + int(np.argmax(scores[10:]))
+    assert ranking.score(row) == pytest.approx(float(scores[row]), rel=1e-6)
 
 
-def test_a_survey_starts_again_when_the_run_is_another() -> None:
-    """A cache that trusts a posterior it does not continue would answer for the wrong run."""
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((40, 2))
-    survey = ExactSurvey(nr.Pool(X))
-    for rows in ([0, 1, 2], [5, 6], [0, 1, 2, 3], [3, 2, 1, 0]):
-        index = np.array(rows)
-        points = Points(index, X[index], np.full(len(rows), 2.0), rng.standard_normal(len(rows)))
-        posterior = Scene(nr.RBF(0.8), 0.2, points, X).exact()
-        survey.follow(posterior)
-        close(survey.variance, posterior.variance(X))
-        close(survey.mean, posterior.mean(X))
-    fewer = Points(index, X[index], np.ones(4), np.ones(4))
-    posterior = Scene(nr.RBF(0.8), 0.2, fewer, X).exact()
-    survey.follow(posterior)
-    close(survey.variance, posterior.variance(X))
-
-
-def test_too_large_a_pool_is_surveyed_without_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_changes_no_choice() -> None:
     """Memory must not grow past what was set aside; choices stay the same."""
     rng = np.random.default_rng(4)
     X = rng.standard_normal((60, 2))
     points = Points(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
-    posterior = Scene(nr.RBF(0.8), 0.2, points, X).exact()
-    none = np.zeros(60, dtype=bool)
-    usual = Enumeration(nr.Pool(X))
-    row = usual.rank(posterior, nr.UCB(), 2.0, none).best()
-    monkeypatch.setattr("noregret.surveys.MOST_BYTES", 100)
-    small = Enumeration(nr.Pool(X))
-    assert small.rank(posterior, nr.UCB(), 2.0, none).best() == row
-    assert isinstance(small._survey, PlainSurvey)
-    assert isinstance(usual._survey, ExactSurvey)
+    posterior = Scene(nr.RBF(0.8), 0.2, points, X).nystrom(4)
+    rows = {
+        Enumeration(nr.Pool(X), memory=memory).rank(posterior, nr.UCB(), 2.0, nobody(60)).best()
+        for memory in (0, 100, 8 * 3 * 60, 8 * 4 * 60, 1 << 30)
+    }
+    assert len(rows) == 1
 
 
-def test_a_survey_broken_off_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C in the middle of a pass must not leave rows updated twice."""
-    rng = np.random.default_rng(5)
-    X = rng.standard_normal((500, 2))
-    points = Points(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
-    first = Scene(nr.RBF(0.8), 0.2, points, X).exact()
-    more = Points(points.rows, points.X, np.array([1.0, 1, 1, 1, 1, 9]), points.y)
-    second = first.condition(more, Points.none(2), no_rng())
-    survey = ExactSurvey(nr.Pool(X))
-    survey.follow(first)
-    monkeypatch.setattr("noregret.surveys.chunk_rows", lambda _: 100)
-    calls, usual = [0], cholesky.solve_lower
+def test_each_posterior_has_its_survey() -> None:
+    """A search may be shared by an exact and a sparse policy, in turns."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((60, 2))
+    points = Points(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
+    scene, search = Scene(nr.RBF(0.8), 0.2, points, X), Enumeration(nr.Pool(X))
+    for posterior in (scene.exact(), scene.nystrom(3), scene.exact()):
+        full = FullSearch(nr.Pool(X)).rank(posterior, nr.UCB(), 2.0, nobody(60))
+        assert search.rank(posterior, nr.UCB(), 2.0, nobody(60)).best() == full.best()
+        exact = isinstance(posterior, ExactPosterior)
+        assert isinstance(search._survey, ExactSurvey) == exact
 
-    def interrupted(L: Matrix, B: Matrix, *, overwrite: bool = False) -> Matrix:
-        calls[0] += 1
-        if calls[0] == 3:
-            raise KeyboardInterrupt
-        return usual(L, B, overwrite=overwrite)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(cholesky, "solve_lower", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            survey.follow(second)
-    survey.follow(second)
-    close(survey.variance, second.variance(X))
+def test_a_plain_survey_is_the_posterior_at_every_row() -> None:
+    """What any posterior without a survey of its own is searched by."""
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((60, 2))
+    points = Points(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
+    survey = PlainSurvey(nr.Pool(X), Work())
+    for ridge in (0.2, 0.5):
+        posterior = Scene(nr.RBF(0.8), ridge, points, X).exact()
+        survey.follow(posterior)
+        mean, variance = posterior.marginals(X)
+        np.testing.assert_allclose(survey.mean, mean, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(survey.variance, variance, rtol=0, atol=1e-14)
+        true = nr.UCB().score(mean, variance, 2.0, 0.0)
+        assert np.all(survey.ceilings(nr.UCB(), 2.0, 0.0, -np.inf) >= true)
+    survey.widen(1e-3, 1e-3)
+    assert np.all(survey.ceilings(nr.UCB(), 2.0, 0.0, -np.inf) >= true + 1e-3)

@@ -1,16 +1,21 @@
-"""Slow, obvious versions of what the library does quickly: dense algebra on repeated rows."""
+"""Slow, obvious versions of what the library does quickly: dense algebra, every row, every step."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Vector
+import noregret as nr
+from noregret.acquisitions import Acquisition
+from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.contenders import DIGITS, OFFSET
 from noregret.kernels import Kernel
-from noregret.posteriors import Points
+from noregret.pools import Candidates
+from noregret.posteriors import Points, Posterior
 
 
 def slow_rbf(X: Matrix, Z: Matrix, lengthscale: Vector | float) -> Matrix:
@@ -180,3 +185,123 @@ class StepByStepBBKB:
                 self.kernel, self.ridge, stale.S, self.pool[rows], np.zeros(len(rows))
             )
         return batch
+
+
+NEAR = 1e-6  # of the best score: rows this near to it are computed one by one
+
+
+def quantum_of(best: float) -> float:
+    """Return the width within which scores are ties, the best being this."""
+    return 2.0 ** (math.frexp(best)[1] - DIGITS) if np.isfinite(best) and best != 0 else 1.0
+
+
+def lowest_of_the_best(scores: Vector, single: Callable[[int], float], quantum: float) -> int:
+    """Return the lowest row among those whose score, each by itself, lies in the highest cell."""
+    best = float(scores.max())
+    close = np.flatnonzero(scores >= best - NEAR * abs(best) - 4 * quantum)
+    if len(close) == 1:
+        return int(close[0])
+    exact = np.array([single(int(row)) for row in close])
+    cells = np.floor(exact / quantum + OFFSET)
+    return int(close[int(np.argmax(cells))])
+
+
+@final
+class FullRanking:
+    """Every score of the pool from the posterior itself, after every single evaluation."""
+
+    def __init__(
+        self,
+        pool: Candidates,
+        posterior: Posterior,
+        acquisition: Acquisition,
+        beta: float,
+        excluded: Mask,
+    ) -> None:
+        self.X = pool.rows(np.arange(len(pool)))
+        self.posterior = self.hallucinated = posterior
+        self.acquisition, self.beta, self.excluded = acquisition, beta, excluded
+        self.mean, self.top = posterior.mean(self.X), 0.0
+        if acquisition.uses_top:
+            means = np.where(excluded, -np.inf, self.mean)
+            quantum = quantum_of(float(means.max()))
+            row = lowest_of_the_best(means, lambda row: self.marginals(row)[0], quantum)
+            self.top = self.marginals(row)[0]
+        self.quantum = quantum_of(float(self.scores().max()))
+
+    def scores(self) -> Vector:
+        """Return the score of every row now, −∞ where it is excluded."""
+        variance = self.hallucinated.variance(self.X)
+        scores = self.acquisition.score(self.mean, variance, self.beta, self.top)
+        return np.where(self.excluded, -np.inf, scores)
+
+    def marginals(self, row: int) -> tuple[float, float]:
+        mean, variance = self.posterior.marginals(self.X[[row]])
+        return float(mean[0]), float(variance[0])
+
+    def single(self, mean: float, variance: float) -> float:
+        score = self.acquisition.score(np.array([mean]), np.array([variance]), self.beta, self.top)
+        return float(score[0])
+
+    def best(self) -> int:
+        return lowest_of_the_best(
+            self.scores(),
+            lambda row: self.single(self.marginals(row)[0], self.now(row)),
+            self.quantum,
+        )
+
+    def score(self, row: int) -> float:
+        return self.single(*self.marginals(row))
+
+    def stale(self, row: int) -> float:
+        return self.marginals(row)[1]
+
+    def now(self, row: int) -> float:
+        return float(self.hallucinated.variance(self.X[[row]])[0])
+
+    def stays(self, row: int, most: int) -> int:  # noqa: ARG002 - one at a time
+        return 1
+
+    def variances(self, rows: Indices) -> Vector:
+        return self.posterior.variance(self.X[rows])
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        X, Z = self.X[rows], self.X[others]
+        return self.posterior.model_covariance(X, Z), self.posterior.covariance(X, Z)
+
+    def shrink(self, row: int, count: int) -> None:
+        self.hallucinated = self.hallucinated.hallucinate(row, self.X[row], count)
+
+
+def local_ratios(stale: Posterior, X: Matrix, B: Matrix) -> Vector:
+    """Return the mended bound of BBKB 2020, Lemma 3, at each row of X, for a batch of points B."""
+    var = stale.variance(X)
+    c = (stale.model_covariance(X, B) ** 2).sum(axis=1)
+    k = (stale.covariance(X, B) ** 2).sum(axis=1)
+    return np.asarray(1.0 + np.maximum(c, k) / (stale.ridge * var))
+
+
+@final
+@dataclass
+class FullSearch:
+    """Search that keeps nothing: all rows, anew, each time."""
+
+    pool: Candidates
+
+    def rank(
+        self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
+    ) -> FullRanking:
+        return FullRanking(self.pool, posterior, acquisition, beta, excluded)
+
+
+def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
+    """The same optimizer, before its first ask, with parts of its policy exchanged."""
+    bandit = optimizer._policy
+    assert isinstance(bandit, nr.Bandit)
+    changed = replace(bandit, **parts)  # type: ignore[arg-type]  # any field of Bandit
+    return nr.Optimizer(optimizer.pool, changed, seed=optimizer._seed)
+
+
+def searched_fully(optimizer: nr.Optimizer) -> nr.Optimizer:
+    """The same optimizer, looking at the whole pool for every single evaluation."""
+    return swapped(optimizer, search=FullSearch(optimizer.pool))

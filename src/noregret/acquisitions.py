@@ -1,7 +1,8 @@
 """A score: which candidate is worth evaluating next.
 
 While no feedback comes, means stay and variances only shrink; then no score here ever rises, which
-is what lets `search` keep old scores as upper bounds.
+is what lets `search` keep old scores as upper bounds. When feedback comes, `ceiling` bounds what
+the score of a candidate that was not looked at again can have become.
 """
 
 from __future__ import annotations
@@ -22,9 +23,28 @@ _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 class Acquisition(Protocol):
     """Scores candidates by mean and variance; must not fall when a variance grows."""
 
+    @property
+    def uses_top(self) -> bool:
+        """Whether a score depends on the largest mean of the pool."""
+        ...
+
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         """Return one score a candidate; `top` is the largest mean of the pool."""
         ...
+
+    def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
+        """Return the highest score that candidates of this mean and deviation can have by now.
+
+        Since then σ² has fallen, and μ has moved by at most √(gain·(σ²_then − σ²_now)).
+        """
+        ...
+
+
+def _moved(
+    self: Acquisition, mean: Vector, std: Vector, gain: Vector, beta: float, top: float
+) -> Vector:
+    """A ceiling for scores that rise with mean and variance alike."""
+    return self.score(mean + std * np.sqrt(gain), std**2, beta, top)
 
 
 @final
@@ -35,8 +55,17 @@ class UCB:
     Source: MINI 2022, Eq. 2; Srinivas et al. 2010.
     """
 
+    uses_top = False
+
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         return mean + beta * np.sqrt(variance)
+
+    def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
+        """√gain·√(σ² − s²) + β·s is largest, over s ≤ σ, at σ·√(β² + gain)."""
+        reach = np.sqrt(gain + beta**2)
+        reach *= std
+        reach += mean
+        return reach
 
 
 @final
@@ -55,6 +84,9 @@ class ExpectedImprovement:
     Source: MINI 2022, Eq. 3; Wang & de Freitas 2014.
     """
 
+    uses_top = True
+    ceiling = _moved
+
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         scale = beta * np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
         return np.log(scale) + _log_h((mean - top) / scale)  # (1)
@@ -65,8 +97,23 @@ class ExpectedImprovement:
 class Uncertainty:
     """The variance alone: uncertainty sampling (BBKB 2020, Algorithm 3)."""
 
+    uses_top = False
+    ceiling = _moved
+
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         return variance
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean alone: what other scores call the top."""
+
+    uses_top = False
+    ceiling = _moved
+
+    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
+        return mean
 
 
 def _log_h(u: Vector) -> Vector:

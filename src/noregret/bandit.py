@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -15,7 +16,7 @@ from noregret.norms import NormBound
 from noregret.policy import Estimates, Evidence, Gap, Proposal
 from noregret.pools import Candidates
 from noregret.posteriors import Posterior
-from noregret.search import Search
+from noregret.search import Ranking, Search
 from noregret.starts import Start
 from noregret.streams import Purpose
 
@@ -141,16 +142,16 @@ class Bandit:
         one evaluation is always given, however much is under way.
         """
         stale = standing.posterior
-        fill = self.batching.open(Opening(stale, self.pool, evidence.excluded))
-        now, fill = self._owe(stale, evidence, fill)
         beta = self.width.beta(standing)
         ranking = self.search.rank(stale, self.acquisition, beta, evidence.excluded)
-        if now is not stale:
-            ranking.shrink(now)
+        fill = self.batching.open(
+            Opening(stale.ridge, evidence.excluded, ranking.variances, ranking.covariances)
+        )
+        fill = self._owe(ranking, evidence, fill)
         runs, left = _Runs(), room
         while True:
             row = ranking.best()
-            choice = self._choice(row, stale, now, left)
+            choice = self._choice(ranking, row, left)
             count, fill = self.batching.take(fill, choice)
             runs.add(row, count, choice.stale)
             left -= count
@@ -158,22 +159,23 @@ class Bandit:
                 return runs.proposal(self.batching.reason)
             if left <= 0:
                 return runs.proposal(f"at_most {room} reached")
-            now = now.hallucinate(row, choice.x, count)
-            ranking.shrink(now)
+            ranking.shrink(row, count)
 
-    def _owe(self, stale: Posterior, evidence: Evidence, fill: Fill) -> tuple[Posterior, Fill]:
-        now, open_ = stale, evidence.open_
-        for row, count in zip(open_.rows, open_.w, strict=True):
-            choice = self._choice(int(row), stale, now, 0)
-            fill = self.batching.owe(fill, choice, int(count))
-            now = now.hallucinate(int(row), choice.x, int(count))
-        return now, fill
+    def _owe(self, ranking: Ranking, evidence: Evidence, fill: Fill) -> Fill:
+        open_ = evidence.open_
+        for row, count in zip(open_.rows.tolist(), open_.w.tolist(), strict=True):
+            fill = self.batching.owe(fill, self._choice(ranking, row, 0), int(count))
+            ranking.shrink(row, int(count))
+        return fill
 
-    def _choice(self, row: int, stale: Posterior, now: Posterior, room: int) -> Choice:
-        X = self.pool.rows(np.array([row]))
-        before = float(stale.variance(X)[0])
-        after = before if now is stale else float(now.variance(X)[0])
-        return Choice(row=row, x=X[0], stale=before, now=after, room=room)
+    def _choice(self, ranking: Ranking, row: int, room: int) -> Choice:
+        return Choice(
+            row=row,
+            stale=ranking.stale(row),
+            now=ranking.now(row),
+            room=room,
+            stays=partial(ranking.stays, row),
+        )
 
 
 @final

@@ -9,15 +9,17 @@ the limit stays: it was made while the bound held.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 
-from noregret.arrays import Mask, Matrix, Vector, chunk_rows
+from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.errors import require_above, require_at_least, require_count
-from noregret.pools import Candidates
-from noregret.posteriors import Posterior
+
+TOGETHER = 1 << 11  # rows whose local bounds are looked at together
+MANY_OF = 16  # the share of a pool from which on it is cheaper to look at all of it
 
 
 @final
@@ -26,10 +28,10 @@ class Choice:
     """A candidate about to be taken into the batch."""
 
     row: int
-    x: Vector
     stale: float  # its variance at the last feedback
     now: float  # its variance after the choices before it
     room: int  # how many evaluations may still be taken
+    stays: Callable[[int], int]  # how often it would be chosen in a row, up to a number
 
 
 @final
@@ -49,9 +51,10 @@ class Fill:
 class Opening:
     """What a batch starts from."""
 
-    stale: Posterior
-    pool: Candidates
+    ridge: float
     excluded: Mask
+    variances: Callable[[Indices], Vector]  # σ²_stale of rows
+    covariances: Callable[[Indices, Indices], tuple[Matrix, Matrix]]  # c̃ and k̃ of rows and rows
 
 
 @runtime_checkable
@@ -81,16 +84,29 @@ class BatchRule(Protocol):
 
 
 def _open(self: BatchRule, opening: Opening) -> Fill:
-    return Fill(ridge=opening.stale.ridge)
+    return Fill(ridge=opening.ridge)
 
 
 def _by_sum(self: GlobalRatio | LocalRatio | Repeat, batch: int) -> float:
     return (self.limit - 1) / batch
 
 
-def _times(choice: Choice) -> int:
-    """Once; but a value known exactly changes nothing, so that it would win all the room."""
-    return choice.room if choice.stale == 0 else 1
+def _times(choice: Choice, left: float) -> int:
+    """Return how often to take a choice at once, `left` being how often the limit lets it.
+
+    As often as it would be chosen in a row, and once more than the limit lets it, since the choice
+    that crosses the limit stays. A value known exactly changes nothing: it wins all the room.
+
+    Source: one choice after the other in BBKB 2020, Algorithm 1; taking runs at once changes none.
+    """
+    if choice.stale == 0:
+        return choice.room
+    most = min(choice.room, 1 + max(math.floor(left), 0)) if left < choice.room else choice.room
+    return choice.stays(most) if most > 1 else 1
+
+
+def _ratio(left: float, share: float) -> float:
+    return left / share if share > 0 else math.inf
 
 
 def _owe_nothing(self: BatchRule, fill: Fill, choice: Choice, count: int) -> Fill:
@@ -148,8 +164,9 @@ class ProductBound:
         return replace(fill, bound=fill.bound * (1 + count * choice.now / fill.ridge))
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
-        count = _times(choice)
-        bound = fill.bound * (1 + choice.now / fill.ridge)  # (1)
+        share = choice.now / fill.ridge
+        count = _times(choice, _ratio(self.limit / fill.bound - 1.0, share))
+        bound = fill.bound * (1 + count * share)  # (1): repeats of one choice telescope
         return count, replace(fill, size=fill.size + count, bound=bound)
 
     def is_full(self, fill: Fill) -> bool:
@@ -183,8 +200,9 @@ class GlobalRatio:
         return replace(fill, bound=fill.bound + count * choice.stale / fill.ridge)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
-        count = _times(choice)
-        bound = fill.bound + choice.stale / fill.ridge  # (2)
+        share = choice.stale / fill.ridge
+        count = _times(choice, _ratio(self.limit - fill.bound, share))
+        bound = fill.bound + count * share  # (2)
         return count, replace(fill, size=fill.size + count, bound=bound)
 
     def is_full(self, fill: Fill) -> bool:
@@ -218,7 +236,7 @@ class LocalRatio:
         require_at_least("LocalRatio(limit=...)", self.limit, 1.0)
 
     def open(self, opening: Opening) -> Fill:
-        return Fill(ridge=opening.stale.ridge, local=LocalSums(opening))
+        return Fill(ridge=opening.ridge, local=LocalSums(opening))
 
     def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
         assert fill.local is not None
@@ -228,8 +246,8 @@ class LocalRatio:
         return replace(fill, bound=bound, over=over)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
-        count = _times(choice)
-        return count, replace(self.owe(fill, choice, 1), size=fill.size + count)
+        count = _times(choice, _ratio(self.limit - fill.bound, choice.stale / fill.ridge))
+        return count, replace(self.owe(fill, choice, count), size=fill.size + count)
 
     def is_full(self, fill: Fill) -> bool:
         return fill.over
@@ -279,47 +297,54 @@ class LocalSums:
 
     A choice raises (3) by at most its share in (2), everywhere alike (Cauchy-Schwarz). So a row
     whose bound was v when the global one was g has a bound of at most v + (g_now − g) today:
-    `slack` holds v − g, and only rows with slack + g_now > limit are looked at again.
+    `slack` holds v − g, and only rows with slack + g_now > limit are looked at again, for the
+    choices that they have not seen. Where they are many, the whole pool is, in order.
     """
 
     opening: Opening
-    rows: list[int] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
-    xs: list[Vector] = field(default_factory=list)
-    place: dict[int, int] = field(default_factory=dict)
+    rows: list[int] = field(default_factory=list)  # choices in order …
+    counts: list[int] = field(default_factory=list)  # … and how often each was taken
+    seen: Indices | None = None  # (N,) choices in the sums of a row
+    model: Vector | None = None  # (N,) Σ c̃²
+    whole: Vector | None = None  # (N,) Σ k̃²
     slack: Vector | None = None  # (N,)
 
     def note(self, choice: Choice, count: int) -> None:
         """Take a choice into the sums."""
-        at = self.place.setdefault(choice.row, len(self.rows))
-        if at == len(self.rows):
-            self.rows.append(choice.row)
-            self.counts.append(0)
-            self.xs.append(choice.x)
-        self.counts[at] += count
+        self.rows.append(choice.row)
+        self.counts.append(count)
 
     def exceed(self, limit: float, g: float) -> bool:
         """Tell whether (3) passes `limit` at some candidate, `g` being the global bound."""
+        excluded = self.opening.excluded
         if self.slack is None:
-            self.slack = np.where(self.opening.excluded, -np.inf, 0.0)
+            self.slack = np.where(excluded, -np.inf, 0.0)
+            self.model, self.whole = np.zeros(len(excluded)), np.zeros(len(excluded))
+            self.seen = np.zeros(len(excluded), dtype=np.int64)
         doubtful = np.flatnonzero(self.slack + g > limit)
-        B, w = np.array(self.xs), np.array(self.counts, dtype=np.float64)
-        step = chunk_rows(4 * self.opening.stale.width + 4 * len(B))
-        for start in range(0, len(doubtful), step):
-            rows = doubtful[start : start + step]
-            X = self.opening.pool.rows(rows)
-            bound = np.minimum(local_ratios(self.opening.stale, X, B, w), g)
+        if len(doubtful) * MANY_OF > len(excluded):
+            doubtful = np.flatnonzero(~excluded) if excluded.any() else np.arange(len(excluded))
+        over = False
+        for start in range(0, len(doubtful), TOGETHER):
+            rows = doubtful[start : start + TOGETHER]
+            bound = np.minimum(self._ratios(rows), g)
             self.slack[rows] = bound - g
-            if bound.max() > limit:
-                return True
-        return False
+            over = over or bool(bound.max() > limit)
+        return over
 
-
-def local_ratios(stale: Posterior, X: Matrix, B: Matrix, w: Vector) -> Vector:
-    """Return bound (3) at each row of X, for a batch of points B taken w times."""
-    var = stale.variance(X)
-    c = stale.model_covariance(X, B) ** 2 @ w
-    k = stale.covariance(X, B) ** 2 @ w
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.maximum(c, k) / (stale.ridge * var)
-    return 1.0 + np.where(var > 0, share, 0.0)  # a known value cannot be off
+    def _ratios(self, rows: Indices) -> Vector:
+        """Return bound (3) at rows, after adding what they have not seen to their sums."""
+        assert self.seen is not None
+        assert self.model is not None
+        assert self.whole is not None
+        oldest = int(self.seen[rows].min())
+        others, w = np.array(self.rows[oldest:]), np.array(self.counts[oldest:], dtype=np.float64)
+        c, k = self.opening.covariances(rows, others)
+        new = np.arange(oldest, len(self.rows)) >= self.seen[rows, None]
+        model = self.model[rows] + (np.where(new, c, 0.0) ** 2) @ w
+        whole = self.whole[rows] + (np.where(new, k, 0.0) ** 2) @ w
+        self.model[rows], self.whole[rows], self.seen[rows] = model, whole, len(self.rows)
+        spread = self.opening.ridge * self.opening.variances(rows)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.maximum(model, whole) / spread
+        return 1.0 + np.where(spread > 0, share, 0.0)  # a known value cannot be off

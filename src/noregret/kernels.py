@@ -270,19 +270,29 @@ def _of_distances(
         )
     if len(X) == 0 or len(Z) == 0:
         return np.zeros((len(X), len(Z)))
+    if len(X) == 1 or len(Z) == 1:  # differences cost less than the set-up of a product
+        gap = (X - Z) / scale
+        S: Matrix = np.einsum("ij,ij->i", gap, gap).reshape(len(X), len(Z))
+        shape(S)
+        return S
+    d = X.shape[1]
     centre = Z.mean(axis=0)
-    A, B = (X - centre) / scale, (Z - centre) / scale
-    a2, b2 = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
-    S: Matrix = np.column_stack([A, a2, np.ones(len(A))]) @ np.vstack(
-        [-2.0 * B.T, np.ones(len(B)), b2]
-    )
-    near = 1e-7 * (a2.max() + b2.max())
+    A, B = np.empty((len(X), d + 2)), np.empty((len(Z), d + 2))
+    np.divide(X - centre, scale, out=A[:, :d])
+    np.divide(Z - centre, scale, out=B[:, :d])
+    a2, b2 = A[:, d], B[:, d + 1]
+    np.einsum("ij,ij->i", A[:, :d], A[:, :d], out=a2)
+    np.einsum("ij,ij->i", B[:, :d], B[:, :d], out=b2)
+    A[:, d + 1] = B[:, d] = 1.0
+    B[:, :d] *= -2.0
+    S = A @ B.T
+    near = 1e-7 * float(a2.max() + b2.max())
     step = max(1, CACHED // len(Z))
     for start in range(0, len(X), step):
         block = S[start : start + step]
         if block.min() < near:
             i, j = np.nonzero(block < near)
-            gap = A[start + i] - B[j]
+            gap = A[start + i, :d] + 0.5 * B[j, :d]
             block[i, j] = np.einsum("ij,ij->i", gap, gap)
         shape(block)
     return S

@@ -79,8 +79,9 @@ class Ledger:
         unseen = rows[self._place[rows] == 0]
         if not unseen.size:
             return
-        unique, first = np.unique(unseen, return_index=True)
-        new = unique[np.argsort(first)]
+        order = np.arange(len(unseen))
+        self._place[unseen[::-1]] = order[::-1]  # the last written stays: where it stands first
+        new = unseen[self._place[unseen] == order]
         n = len(self.rows)
         self._place[new] = 1 + n + np.arange(len(new))
         self.rows = _extended(self.rows, new)

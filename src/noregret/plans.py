@@ -132,7 +132,9 @@ class Plan:
             self.kernel, noise_std=self.noise_std, ridge=self.ridge, dim=self.pool.dim
         )
 
-    def nystrom(self, oversample: float | None, per_log: float) -> NystromPosterior:
+    def nystrom(
+        self, oversample: float | None, per_log: float, *, sticky: bool = False
+    ) -> NystromPosterior:
         """A Nyström prior with q̄ as given, else 2 for experiments and per_log·log(4t/δ)."""
         if oversample is not None:
             require_positive("oversample", oversample)
@@ -144,6 +146,7 @@ class Plan:
             ridge=self.ridge,
             dim=self.pool.dim,
             oversample=Oversample(value, not plain, self.horizon, self.delta),
+            sticky=sticky,
         )
 
     def optimizer(

@@ -1,27 +1,24 @@
 """The best candidate of a pool, exactly, streamed.
 
-One door: `Search.rank` looks at the whole pool once, under a fresh posterior; the `Ranking` it
-returns then answers `best` again and again while variances shrink. Other ways to rank (in lower
-precision, on a device, over shards) stand behind the same door and give the same rows.
+One door: `Search.rank` finds the best candidate under a fresh posterior; the `Ranking` it returns
+then answers `best` again and again while variances shrink. Other ways to rank (on a device, over
+shards) stand behind the same door and give the same rows.
 """
 
 from __future__ import annotations
 
 from typing import Protocol, final
 
-import numpy as np
-import numpy.typing as npt
-
-from noregret.acquisitions import Acquisition
-from noregret.arrays import Indices, Mask, Vector
+from noregret.acquisitions import Acquisition, Mean
+from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.contenders import Contenders
 from noregret.errors import AskError
 from noregret.pools import Candidates
-from noregret.posteriors import ExactPosterior, Posterior
-from noregret.surveys import ExactSurvey, PlainSurvey, Survey
+from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
+from noregret.surveys import ExactSurvey, NystromSurvey, PlainSurvey, Survey
+from noregret.work import Work
 
-MEASURED, SAFETY = 8, 16.0  # rows at which rounding is measured, and how much more is allowed for
-TINY = float(np.finfo(np.float64).tiny)
-FIRST_BLOCK = 32  # rows refreshed together at first; doubled while the winner is still open
+MEMORY = 4 << 30  # bytes of kernel values that a search may keep
 
 
 class Ranking(Protocol):
@@ -32,11 +29,31 @@ class Ranking(Protocol):
         ...
 
     def score(self, row: int) -> float:
-        """Return the score that `best` found for a row it returned."""
+        """Return the score of a row on the posterior that was ranked."""
         ...
 
-    def shrink(self, now: Posterior) -> None:
-        """Follow `now`, which has the same mean and nowhere a larger variance."""
+    def stale(self, row: int) -> float:
+        """Return the variance of a row on the posterior that was ranked."""
+        ...
+
+    def now(self, row: int) -> float:
+        """Return the variance of a row after what was shrunk."""
+        ...
+
+    def stays(self, row: int, most: int) -> int:
+        """Return how often in a row `best` would be this one, if each time it is taken; ≤ most."""
+        ...
+
+    def variances(self, rows: Indices) -> Vector:
+        """Return the variances of rows on the posterior that was ranked."""
+        ...
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        """Return model covariance and covariance of rows with others, on that posterior."""
+        ...
+
+    def shrink(self, row: int, count: int) -> None:
+        """Follow `count` hallucinated evaluations of a row: its mean stays, variances shrink."""
         ...
 
 
@@ -46,138 +63,66 @@ class Search(Protocol):
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
     ) -> Ranking:
-        """Score every candidate that is not excluded."""
+        """Rank every candidate that is not excluded."""
         ...
 
 
 @final
 class Enumeration:
-    """Exact search of a finite pool: a survey a posterior, then lazily."""
+    """Exact search of a finite pool, by a survey that is brought up to date where it matters.
 
-    def __init__(self, pool: Candidates) -> None:
+    `memory` bounds the kernel values that are kept for sparse posteriors: with 0, as with exact
+    posteriors always, O(N) numbers are held beside the pool.
+    """
+
+    def __init__(self, pool: Candidates, *, memory: int = MEMORY) -> None:
         self.pool = pool
+        self.memory = memory
+        self.work = Work()
         self._survey: Survey | None = None
+        self._rankings: dict[type[Acquisition], Contenders] = {}  # the last: a guess for the next
 
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
-    ) -> LazyRanking:
+    ) -> Contenders:
         if excluded.all():
             raise AskError(
                 f"all {len(self.pool)} candidates are excluded, so none is left to choose from. "
                 "Exclude fewer, or stop here and take best()."
             )
         survey = self._surveyed(posterior)
-        return LazyRanking(self.pool, survey, posterior, acquisition, beta, excluded)
+        self.work.rankings += 1
+        top = 0.0
+        if acquisition.uses_top:
+            means = self._contenders(survey, posterior, Mean(), 0.0, excluded, 0.0)
+            top = means.score(means.best())
+        return self._contenders(survey, posterior, acquisition, beta, excluded, top)
 
-    def _surveyed(self, posterior: Posterior) -> Survey:
-        exact = isinstance(posterior, ExactPosterior)
-        kind = (
-            ExactSurvey if exact and ExactSurvey.affordable(self.pool, posterior) else PlainSurvey
-        )
-        if not isinstance(self._survey, kind):
-            self._survey = kind(self.pool)
-        self._survey.follow(posterior)
-        return self._survey
-
-
-@final
-class LazyRanking:
-    """Scores of a whole pool, each decided or an upper bound.
-
-    The mean and beta are frozen and variances only shrink, so a score from earlier bounds today's,
-    and so does a score with the rounding of its mean and variance added. The highest bounds are
-    made sharper until the highest of all is a score that was decided: computed from the posterior
-    for that row alone, so that equal candidates have equal scores to the last bit, however rows
-    are grouped. Ties then go to the lowest row.
-
-    Source: BBKB 2020, appendix A.3.
-    """
-
-    def __init__(
+    def _contenders(
         self,
-        pool: Candidates,
         survey: Survey,
         posterior: Posterior,
         acquisition: Acquisition,
         beta: float,
         excluded: Mask,
-    ) -> None:
-        self._pool, self._survey, self._posterior = pool, survey, posterior
-        self._acquisition, self._beta = acquisition, beta
-        self._slack, self._relative = _slack(pool, survey, posterior)
-        self._top = self._largest_mean(excluded)
-        self._version = 0
-        self._seen: npt.NDArray[np.int32] = np.zeros(len(pool), dtype=np.int32)
-        self._decided: dict[int, int] = {}  # row → version
-        self._bound = self._inflated(survey.mean, survey.variance, survey.prior)
-        self._bound[excluded] = -np.inf
+        top: float,
+    ) -> Contenders:
+        kind = type(acquisition)
+        last = self._rankings.get(kind)
+        found = Contenders(self.pool, survey, posterior, acquisition, beta, excluded, top, last)
+        self._rankings[kind] = found
+        return found
 
-    def best(self) -> int:
-        block = FIRST_BLOCK
-        while True:
-            row = int(np.argmax(self._bound))
-            if self._decided.get(row) == self._version:
-                return row
-            if self._seen[row] < self._version:
-                self._sharpen(self._rivals(block))
-                block *= 2
-            else:
-                self._bound[row] = self._decide(row)
-
-    def score(self, row: int) -> float:
-        return float(self._bound[row])
-
-    def shrink(self, now: Posterior) -> None:
-        self._posterior = now
-        self._version += 1
-
-    def _largest_mean(self, excluded: Mask) -> float:
-        """Return the largest mean of the pool, decided like scores."""
-        means = self._survey.mean
-        highest = float(np.max(means, where=~excluded, initial=-np.inf))
-        close = np.flatnonzero((means >= highest - 2 * self._slack) & ~excluded)[:FIRST_BLOCK]
-        return max(float(self._posterior.mean(self._pool.rows(np.array([i])))[0]) for i in close)
-
-    def _rivals(self, most: int) -> Indices:
-        """Return at most `most` rows of highest bounds among those not seen since the last shrink.
-
-        They are rows that could beat the best decided or sharpened score.
-        """
-        stale = self._seen < self._version
-        fresh = float(np.max(self._bound, where=~stale, initial=-np.inf))
-        rivals = np.flatnonzero(stale & (self._bound >= fresh))
-        if rivals.size <= most:
-            return rivals
-        return rivals[np.argpartition(-self._bound[rivals], most)[:most]]
-
-    def _sharpen(self, rows: Indices) -> None:
-        """Replace old bounds by today's scores, with rounding added."""
-        variance = self._posterior.variance(self._pool.rows(rows))
-        mean, prior = self._survey.mean[rows], self._survey.prior[rows]
-        self._bound[rows] = np.minimum(self._bound[rows], self._inflated(mean, variance, prior))
-        self._seen[rows] = self._version
-
-    def _decide(self, row: int) -> float:
-        mean, variance = self._posterior.marginals(self._pool.rows(np.array([row])))
-        self._decided[row] = self._version
-        return float(self._acquisition.score(mean, variance, self._beta, self._top)[0])
-
-    def _inflated(self, mean: Vector, variance: Vector, prior: Vector) -> Vector:
-        return self._acquisition.score(
-            mean + self._slack, variance + self._relative * prior, self._beta, self._top
-        )
-
-
-def _slack(pool: Candidates, survey: Survey, posterior: Posterior) -> tuple[float, float]:
-    """Return how far rounding may have moved surveyed means, and variances over prior ones.
-
-    A posterior knows the rounding of its own sums; that of kernels, ill-conditioned factors and
-    long surveys is measured at some rows, and SAFETY times the worst is allowed for.
-    """
-    mean, relative = posterior.rounding
-    for row in np.unique(np.linspace(0, len(pool) - 1, MEASURED).astype(np.int64)):
-        mu, var = posterior.marginals(pool.rows(np.array([row])))
-        mean = max(mean, SAFETY * abs(float(mu[0] - survey.mean[row])))
-        gap = abs(float(var[0] - survey.variance[row]))
-        relative = max(relative, SAFETY * gap / max(float(survey.prior[row]), TINY))
-    return mean, relative
+    def _surveyed(self, posterior: Posterior) -> Survey:
+        survey = self._survey
+        if isinstance(posterior, ExactPosterior):
+            if not isinstance(survey, ExactSurvey):
+                survey = ExactSurvey(self.pool, self.work)
+        elif isinstance(posterior, NystromPosterior):
+            if not isinstance(survey, NystromSurvey):
+                survey = NystromSurvey(self.pool, self.memory, self.work)
+        elif not isinstance(survey, PlainSurvey):
+            survey = PlainSurvey(self.pool, self.work)
+        self._survey = survey
+        survey.follow(posterior)
+        return survey

@@ -86,11 +86,10 @@ class UncertaintySampling:
         chosen: list[int] = []
         while len(chosen) < room:
             row = ranking.best()
-            if ranking.score(row) <= self.threshold * self.ridge:
+            if ranking.now(row) <= self.threshold * self.ridge:
                 break
             chosen.append(row)
-            now = now.hallucinate(row, pool.rows(np.array([row]))[0], 1)
-            ranking.shrink(now)
+            ranking.shrink(row, 1)
         return np.array(chosen, dtype=np.int64)
 
 

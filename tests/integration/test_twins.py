@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -13,21 +12,13 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.streams import Purpose, stream
 from problems import RKHSProblem, drive, rkhs_problem
-from twins import StepByStepBBKB
+from twins import StepByStepBBKB, swapped
 
 seeds = st.integers(0, 2**20)
 
 
 def small(seed: int) -> RKHSProblem:
     return rkhs_problem(seed, candidates=40, lengthscale=0.4, noise_std=0.2)
-
-
-def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
-    """The same optimizer with parts of its policy exchanged."""
-    bandit = optimizer._policy
-    assert isinstance(bandit, nr.Bandit)
-    changed = replace(bandit, **parts)  # type: ignore[arg-type]  # any field of Bandit
-    return nr.Optimizer(optimizer.pool, changed, seed=optimizer._seed)
 
 
 @given(seeds)

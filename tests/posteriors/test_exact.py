@@ -10,8 +10,10 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
 import noregret as nr
-from noregret.posteriors import ExactPosterior, Points
-from problems import RTOL, Scene, close, no_rng, scenes
+from noregret.arrays import Matrix
+from noregret.errors import NumericalWarning
+from noregret.posteriors import ExactPosterior, Points, exact
+from problems import RTOL, Diary, Scene, close, no_rng, rounding, scenes
 from twins import DenseGP, repeated
 
 
@@ -39,39 +41,115 @@ def test_log_det_and_dimension_are_those_of_all_evaluations(scene: Scene) -> Non
     )
 
 
-@given(scenes(), st.integers(0, 2**20))
-def test_incremental_is_refactorised(scene: Scene, seed: int) -> None:
-    """Points come in any order, old ones are seen again; nothing may drift."""
+def equals_refactorised(posterior: ExactPosterior, X: Matrix) -> None:
+    """Assert that what was carried is what a factor made afresh says, to within rounding."""
+    fresh = posterior._factored(posterior.points)
+    tolerance, kappa = rounding(posterior), float(posterior.kernel.diagonal(X).max())
+    scale = float(np.abs(posterior.points.y).max())
+    close_to = np.testing.assert_allclose
+    close_to(posterior.variance(X), fresh.variance(X), rtol=0, atol=tolerance * kappa)
+    close_to(posterior.mean(X), fresh.mean(X), rtol=0, atol=tolerance * scale)
+    close_to(posterior.covariance(X, X), fresh.covariance(X, X), rtol=0, atol=tolerance * kappa)
+    assert posterior.log_det == pytest.approx(fresh.log_det, rel=tolerance, abs=tolerance)
+    dimension = fresh.effective_dimension()
+    assert posterior.effective_dimension() == pytest.approx(dimension, rel=tolerance, abs=tolerance)
+
+
+@given(
+    scenes(most=20, least=2),
+    st.integers(0, 2**20),
+    st.sampled_from([1, 5, 32]),
+    st.sampled_from([1, 30, 10**6]),
+)
+def test_incremental_is_refactorised(scene: Scene, seed: int, longest: int, most: int) -> None:
+    """Points come in any order, several at once, old ones are seen again; nothing may drift."""
     rng = np.random.default_rng(seed)
-    p, dim = scene.points, scene.pool.shape[1]
-    posterior = ExactPosterior.prior(scene.kernel, noise_std=1.0, ridge=scene.ridge, dim=dim)
-    n, w = 0, np.empty(0)
-    while n < len(p):
-        more = int(rng.integers(0, len(p) - n + 1))
-        w = np.concatenate([w + rng.integers(0, 3, size=n), 1.0 + rng.integers(0, 3, size=more)])
-        n += more
-        told = Points(p.rows[:n], p.X[:n], w, rng.standard_normal(n))
-        posterior = posterior.condition(told, Points.none(dim), no_rng())
-    fresh = ExactPosterior.prior(scene.kernel, noise_std=1.0, ridge=scene.ridge, dim=dim)
-    fresh = fresh.condition(posterior.points, Points.none(dim), no_rng())
-    close(posterior.L, fresh.L)
-    np.testing.assert_allclose(posterior.alpha, fresh.alpha, rtol=1e-6, atol=1e-6)
+    diary, posterior = Diary(scene.pool), scene.prior()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "LONGEST_TAIL", longest)
+        for _ in range(25):
+            for row in rng.integers(0, len(scene.points), size=int(rng.integers(1, 5))).tolist():
+                diary.add(row, int(rng.integers(1, most + 1)), float(rng.standard_normal()))
+            posterior = diary.believed(posterior)
+            assert len(posterior.gains) <= longest
+            equals_refactorised(posterior, scene.pool)
+
+
+def test_a_tail_of_the_usual_length_is_crossed() -> None:
+    """The factor is made afresh in the middle of a run: before, at and after that moment."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((12, 2))
+    diary = Diary(X)
+    posterior = ExactPosterior.prior(nr.Matern(1.5, 1.0), noise_std=0.1, ridge=0.01, dim=2)
+    tails = []
+    for step in range(80):
+        diary.add(int(rng.integers(12)), 10**6 if step == 20 else 1, float(rng.standard_normal()))
+        posterior = diary.believed(posterior)
+        tails.append(len(posterior.gains))
+        equals_refactorised(posterior, X)
+    assert max(tails) == exact.LONGEST_TAIL
+    assert [step for step, tail in enumerate(tails) if tail == 1] == [0, 32, 64]
+
+
+def test_a_million_more_of_a_point_that_was_seen() -> None:
+    """One jump of an old point, next to others: the column is long and must stay exact."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((8, 2))
+    diary = Diary(X)
+    posterior = ExactPosterior.prior(nr.RBF(1.0), noise_std=0.1, ridge=0.01, dim=2)
+    for row in range(8):
+        diary.add(row, 1, float(rng.standard_normal()))
+    posterior = diary.believed(posterior)
+    diary.add(3, 10**6, 0.4)
+    posterior = diary.believed(posterior)
+    equals_refactorised(posterior, X)
+    assert posterior.variance(X[[3]])[0] == pytest.approx(0.01 / 1e6, rel=1e-4)
+    assert posterior.mean(X[[3]])[0] == pytest.approx(0.4, abs=1e-5)
+
+
+@pytest.mark.parametrize("noise_std", [1e-1, 1e-3, 1e-5])
+def test_near_duplicates_are_carried_as_well_as_they_are_factored(noise_std: float) -> None:
+    """Replicates a billionth apart: each sees almost nothing that the others have not seen."""
+    rng = np.random.default_rng(3)
+    X = np.repeat(rng.standard_normal((5, 2)), 4, axis=0)
+    X += 1e-9 * rng.standard_normal(X.shape)
+    ridge = noise_std**2
+    posterior = ExactPosterior.prior(nr.RBF(1.0), noise_std=noise_std, ridge=ridge, dim=2)
+    diary = Diary(X)
+    for _ in range(70):
+        row = int(rng.integers(20))
+        diary.add(row, int(rng.integers(1, 4)), float(np.sin(X[row, 0])))
+        posterior = diary.believed(posterior)
+        equals_refactorised(posterior, X)
+
+
+def test_points_too_close_for_a_column_are_factored_and_told() -> None:
+    """Where nothing but rounding is left of a point, jitter steps in, with its warning."""
+    X = np.array([[0.0], [1e-9], [1.0]])
+    posterior = ExactPosterior.prior(nr.RBF(1.0), noise_std=1e-9, ridge=1e-18, dim=1)
+    diary = Diary(X)
+    diary.add(0, 1, 0.5)
+    posterior = diary.believed(posterior)
+    diary.add(1, 1, 0.5)
+    with pytest.warns(NumericalWarning, match="nearly coincide"):
+        posterior = diary.believed(posterior)
+    assert len(posterior.gains) == 0
+    np.testing.assert_allclose(posterior.mean(X[:2]), 0.5, rtol=1e-6)
+    assert np.all(posterior.variance(X) >= 0)
 
 
 def test_rounding_is_repaired_over_a_long_run() -> None:
-    """A lab that runs for months: 3000 updates later the factor is still that of its points."""
+    """A lab that runs for months: 3000 updates later the posterior is still that of its points."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((12, 2))
-    kernel, none = nr.RBF(1.0), Points.none(2)
-    posterior = ExactPosterior.prior(kernel, noise_std=0.01, ridge=1e-4, dim=2)
-    w = np.ones(12)
+    diary = Diary(X)
+    posterior = ExactPosterior.prior(nr.RBF(1.0), noise_std=0.01, ridge=1e-4, dim=2)
     for _ in range(3000):
-        w[rng.integers(12)] += rng.integers(1, 50)
-        told = Points(np.arange(12), X, w.copy(), np.zeros(12))
-        posterior = posterior.condition(told, none, no_rng())
-    A = kernel(X, X) + np.diag(1e-4 / w)
-    assert posterior.age <= 32
-    np.testing.assert_allclose(posterior.L @ posterior.L.T, A, rtol=0, atol=1e-14)
+        row = int(rng.integers(12))
+        diary.add(row, int(rng.integers(1, 50)), float(np.sin(X[row, 0])))
+        posterior = diary.believed(posterior)
+    assert len(posterior.gains) <= exact.LONGEST_TAIL
+    equals_refactorised(posterior, X)
 
 
 @given(scenes(), st.integers(0, 11), st.integers(1, 9))
@@ -88,7 +166,7 @@ def test_hallucination_shrinks_variance_and_keeps_the_mean(
     assert np.all(now.variance(scene.pool) <= stale.variance(scene.pool) + RTOL)
     again = now.hallucinate(row, scene.pool[row], 1)
     assert len(again.points) == len(now.points)
-    alpha = np.linalg.solve(now.L @ now.L.T, now.points.y)
+    alpha = now._factored(now.points).alpha
     np.testing.assert_allclose(alpha, now.alpha, rtol=1e-6, atol=1e-6)
 
 

@@ -7,14 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.arrays import Indices, Vector
-from noregret.batching import Choice, Opening, local_ratios
+from noregret.arrays import Indices, Mask, Vector
+from noregret.batching import Choice, LocalSums, Opening
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
 from problems import Scene, scenes
-from twins import DenseGP, DenseNystrom, repeated
+from twins import DenseGP, DenseNystrom, FullRanking, local_ratios, repeated
 
 RTOL = 1e-6  # ratios of variances of the order of 1e-3 of the prior, in float64
 batches = st.lists(st.integers(0, 12), min_size=1, max_size=8)
+
+
+def choice(row: int, stale: float, now: float, room: int) -> Choice:
+    """A choice that another one follows: it is the best once, then no more."""
+    return Choice(row, stale, now, room, stays=lambda most: min(most, 1))
+
+
+def opening(stale: Posterior, scene: Scene, excluded: Mask | None = None) -> Opening:
+    nobody = np.zeros(len(scene.pool), dtype=np.bool_)
+    excluded = nobody if excluded is None else excluded
+    full = FullRanking(nr.Pool(scene.pool), stale, nr.UCB(), 1.0, nobody)
+    return Opening(stale.ridge, excluded, full.variances, full.covariances)
 
 
 def after(stale: ExactPosterior | NystromPosterior, scene: Scene, batch: list[int]) -> Posterior:
@@ -27,21 +39,33 @@ def after(stale: ExactPosterior | NystromPosterior, scene: Scene, batch: list[in
 def product_bound(stale: Posterior, scene: Scene, batch: list[int]) -> float:
     """Fill a batch by the rule itself, step by step."""
     rule, now = nr.ProductBound(1e300), stale
-    fill = rule.open(Opening(stale, nr.Pool(scene.pool), np.zeros(len(scene.pool), dtype=bool)))
+    fill = rule.open(opening(stale, scene))
     for row in batch:
         X = scene.pool[[row]]
-        _, fill = rule.take(fill, Choice(row, X[0], 0.0, float(now.variance(X)[0]), 1))
+        _, fill = rule.take(fill, choice(row, 0.0, float(now.variance(X)[0]), 1))
         now = now.hallucinate(row, X[0], 1)
     return fill.bound
 
 
 def global_bound(stale: Posterior, scene: Scene, batch: list[int]) -> float:
     rule = nr.GlobalRatio(1e300)
-    fill = rule.open(Opening(stale, nr.Pool(scene.pool), np.zeros(len(scene.pool), dtype=bool)))
+    fill = rule.open(opening(stale, scene))
     for row in batch:
         X = scene.pool[[row]]
-        _, fill = rule.take(fill, Choice(row, X[0], float(stale.variance(X)[0]), 0.0, 1))
+        _, fill = rule.take(fill, choice(row, float(stale.variance(X)[0]), 0.0, 1))
     return fill.bound
+
+
+def local_bound(stale: Posterior, scene: Scene, batch: list[int]) -> Vector:
+    """Fill the sums by the rule itself, some rows looked at in the middle, and look at all."""
+    sums, everyone = LocalSums(opening(stale, scene)), np.arange(len(scene.pool))
+    sums.exceed(np.inf, 1.0)
+    for k, row in enumerate(batch):
+        sums.note(choice(row, 0.0, 0.0, 1), 1)
+        sums._ratios(everyone[k::3])
+    local = sums._ratios(everyone)
+    np.testing.assert_allclose(local, local_ratios(stale, scene.pool, scene.pool[batch]), rtol=RTOL)
+    return local
 
 
 @given(scenes(least=0), batches)
@@ -53,8 +77,7 @@ def test_each_bound_is_safe_and_they_are_ordered_for_the_exact_posterior(
     stale = scene.exact()
     now = after(stale, scene, batch)
     true = stale.variance(scene.pool) / now.variance(scene.pool)
-    B, ones = scene.pool[batch], np.ones(len(batch))
-    local = local_ratios(stale, scene.pool, B, ones)
+    B, local = scene.pool[batch], local_bound(stale, scene, batch)
     total, product = global_bound(stale, scene, batch), product_bound(stale, scene, batch)
     assert np.all(true <= local * (1 + RTOL))
     assert np.all(local <= total * (1 + RTOL))
@@ -73,8 +96,7 @@ def test_each_bound_is_safe_and_they_are_ordered_for_nystrom(
     stale = scene.nystrom(members)
     now = after(stale, scene, batch)
     before = stale.variance(scene.pool)
-    B, ones = scene.pool[batch], np.ones(len(batch))
-    local = local_ratios(stale, scene.pool, B, ones)
+    B, local = scene.pool[batch], local_bound(stale, scene, batch)
     assert np.all(before / now.variance(scene.pool) <= local * (1 + RTOL))
     assert np.all(before / unprojected(stale, scene, batch) <= local * (1 + RTOL))
     assert np.all(local <= global_bound(stale, scene, batch) * (1 + RTOL))
@@ -129,14 +151,14 @@ def test_the_local_rule_is_its_bound_checked_at_every_step(
     excluded = rng.random(len(scene.pool)) < 0.2
     excluded[0] = False
     rule = nr.LocalRatio(limit)
-    fill = rule.open(Opening(stale, nr.Pool(scene.pool), excluded))
+    fill = rule.open(opening(stale, scene, excluded))
     rows: Indices = rng.integers(0, len(scene.pool), size=40)
     for k, row in enumerate(rows):
         X = scene.pool[[row]]
-        _, fill = rule.take(fill, Choice(int(row), X[0], float(stale.variance(X)[0]), 0.0, 99))
-        B, ones = scene.pool[rows[: k + 1]], np.ones(k + 1)
+        _, fill = rule.take(fill, choice(int(row), float(stale.variance(X)[0]), 0.0, 99))
+        B = scene.pool[rows[: k + 1]]
         total = 1 + float(stale.variance(B).sum()) / scene.ridge
-        local = local_ratios(stale, scene.pool[~excluded], B, ones).max()
+        local = local_ratios(stale, scene.pool[~excluded], B).max()
         if abs(local - limit) < 1e-9 or abs(total - limit) < 1e-9:
             return  # too close to call in floats
         assert rule.is_full(fill) == (total > limit and local > limit)
@@ -151,8 +173,8 @@ def test_repeats_keep_every_variance_within_the_limit(scene: Scene, limit: float
     stale = scene.exact()
     variance = float(stale.variance(scene.pool[[row]])[0])
     rule = nr.Repeat(limit)
-    fill = rule.open(Opening(stale, nr.Pool(scene.pool), np.zeros(len(scene.pool), dtype=bool)))
-    count, fill = rule.take(fill, Choice(row, scene.pool[row], variance, variance, 10**9))
+    fill = rule.open(opening(stale, scene))
+    count, fill = rule.take(fill, choice(row, variance, variance, 10**9))
     assert rule.is_full(fill)
     assert count == max(1, int((limit - 1) * scene.ridge // variance))
     if count > 1:
@@ -166,6 +188,6 @@ def test_a_known_point_is_repeated_as_often_as_asked_for() -> None:
     """Variance 0 allows any number; the room is what was asked for."""
     scene = Scene(nr.Linear(), 1.0, nr.posteriors.Points.none(1), np.array([[0.0], [1.0]]))
     rule, stale = nr.Repeat(2.0), scene.exact()
-    fill = rule.open(Opening(stale, nr.Pool(scene.pool), np.zeros(2, dtype=bool)))
-    count, _ = rule.take(fill, Choice(0, scene.pool[0], 0.0, 0.0, 77))
+    fill = rule.open(opening(stale, scene))
+    count, _ = rule.take(fill, choice(0, 0.0, 0.0, 77))
     assert count == 77

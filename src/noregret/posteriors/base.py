@@ -80,6 +80,14 @@ class Posterior(Protocol):
         """Return the part of `covariance` through which feedback at Z moves beliefs at X."""
         ...
 
+    def features(self, X: Matrix) -> Matrix:
+        """Return for each row of X what its model covariances are made of."""
+        ...
+
+    def pull(self, X: Matrix, F: Matrix, Z: Matrix, G: Matrix) -> Matrix:
+        """Return `model_covariance(X, Z)`, F and G being the features of X and Z."""
+        ...
+
     @property
     def rounding(self) -> tuple[float, float]:
         """How far rounding may move a mean, and a variance relative to its prior variance."""

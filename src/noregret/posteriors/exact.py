@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import math
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -13,18 +15,32 @@ from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points, least_norm
 from noregret.posteriors.cholesky import EPS
 
+LONGEST_TAIL = 32  # updates carried beside a factor, at least; n/16 where that is more
+DRIFT = 1e-6  # of the prior variance: rounding in carried updates that is worth a line in the log
+
+log = logging.getLogger(__name__)
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactPosterior:
     """The Gaussian-process posterior, held on unique points with multiplicities.
 
-    With unique points X, counts w and averages ȳ, A = K + ridge·W⁻¹ = L Lᵀ and α = A⁻¹ȳ,
+    With unique points X, counts w and averages ȳ, A = K + ridge·W⁻¹ and α = A⁻¹ȳ,
 
-        μ(x)  = k(x)ᵀ α,        σ²(x) = k(x, x) − ‖L⁻¹ k(x)‖²                              (1)
+        μ(x)  = k(x)ᵀ α,        σ²(x) = k(x, x) − k(x)ᵀ A⁻¹ k(x)                           (1)
 
-    equal to the posterior on all Σw evaluations, at the cost of the n unique ones: O(n) a mean,
-    O(n²) a variance.
+    equal to the posterior on all Σw evaluations, at the cost of the n unique ones. A⁻¹ is held as
+    a factor of A as it was some updates ago, A₀ = L Lᵀ, and one column for each update since:
+
+        A⁻¹ = A₀⁻¹ + U Uᵀ,      σ²(x) = k(x, x) − ‖L⁻¹ k(x)‖² − ‖Uᵀ k(x)‖²                 (2)
+
+    Seeing x_j another B times, with average ȳ_B, is one such column, in O(n²): with
+    u = weights of cov(·, x_j) over the points and g = B/(ridge + B σ²_j),
+
+        U ← [U, u√g],     α += u·g·(ȳ_B − μ_j),     L += log(1 + B σ²_j/ridge)             (3)
+
+    The factor is made afresh before the columns are many, so that their rounding cannot pile up.
 
     Source: MINI (Calandriello et al., ICML 2022), Eq. 4.
     Differs: its y_h must be averages, not sums, for A to carry W⁻¹.
@@ -34,14 +50,20 @@ class ExactPosterior:
     noise_std: float
     ridge: float
     points: Points
-    L: Matrix  # (n, n)
+    base: Points  # points and counts when L was made
+    L: Matrix  # (n₀, n₀) factor of A₀
+    tail: Matrix  # (n, updates) U
+    gains: Vector  # (updates,) g·(ȳ_B − μ_j)² of each
     alpha: Vector  # (n,)
-    age: int = 0  # incremental updates since L was last factored from scratch
+    log_det: float  # log det(I + W^½ K W^½/ridge)
 
     @classmethod
     def prior(cls, kernel: Kernel, *, noise_std: float, ridge: float, dim: int) -> ExactPosterior:
         """Return the belief before any feedback: mean 0, variance k(x, x)."""
-        return cls(kernel, noise_std, ridge, Points.none(dim), np.zeros((0, 0)), np.zeros(0))
+        none, empty = Points.none(dim), np.zeros((0, 0))
+        return cls(
+            kernel, noise_std, ridge, none, none, empty, empty, np.zeros(0), np.zeros(0), 0.0
+        )
 
     def condition(
         self,
@@ -51,68 +73,136 @@ class ExactPosterior:
     ) -> ExactPosterior:
         """Learn new points and more values at old ones, `told` extending what is known.
 
-        Evaluations under way tell it nothing, and nothing is drawn.
-
-        A new point adds a row to L, in O(n²). More evaluations of an old point j lower one diagonal
-        entry of A by ridge·(1/w − 1/w′), in O(n²) too where n is large. L is factored afresh after
-        n updates, so that rounding cannot pile up.
+        Evaluations under way tell it nothing, and nothing is drawn. O(n²) a changed point, where
+        few changed.
         """
-        n = len(self.points)
-        assert np.array_equal(told.rows[:n], self.points.rows)
-        before, after = self.points.w, told.w[:n]
-        changes = int((before != after).sum()) + len(told) - n
-        if self.age + changes > max(32, len(told)):
-            return self._refactored(told)
-        L = cholesky.shift(self.L, self.ridge * (1.0 / after - 1.0 / before))
-        if len(told) > n:
-            new = told.X[n:]
-            D = self.kernel(new, new)
-            D[np.diag_indices_from(D)] += self.ridge / told.w[n:]
-            L = cholesky.append(L, self.kernel(new, self.points.X), D)
-        alpha = cholesky.solve(L, told.y)
-        return replace(self, points=told, L=L, alpha=alpha, age=self.age + changes)
+        n, known = len(told), len(self.points)
+        assert np.array_equal(told.rows[:known], self.points.rows)
+        w = np.zeros(n)
+        w[:known] = self.points.w
+        changed = np.flatnonzero(told.w != w)
+        if not changed.size:
+            return self
+        longest = max(LONGEST_TAIL, n // 16)
+        if len(changed) > longest:
+            return self._factored(told)
+        start = self
+        if len(self.gains) + len(changed) > longest:
+            start = self._factored(self.points)
+            self._watch(start)
+        return start._updated(told, w, changed.tolist())
 
-    def _refactored(self, told: Points) -> ExactPosterior:
-        A = self.kernel(told.X, told.X)
-        A[np.diag_indices_from(A)] += self.ridge / told.w
+    def _factored(self, points: Points) -> ExactPosterior:
+        """Return the posterior on `points` with a factor made from scratch."""
+        A = self.kernel(points.X, points.X)
+        A[np.diag_indices_from(A)] += self.ridge / points.w
         L = cholesky.factor(A)
-        return replace(self, points=told, L=L, alpha=cholesky.solve(L, told.y), age=0)
+        return replace(
+            self,
+            points=points,
+            base=points,
+            L=L,
+            tail=np.zeros((len(points), 0)),
+            gains=np.zeros(0),
+            alpha=cholesky.solve(L, points.y),
+            log_det=cholesky.log_det(L) + float(np.log(points.w / self.ridge).sum()),
+        )
+
+    def _watch(self, afresh: ExactPosterior) -> None:
+        """Say so where carried updates had drifted from a factor made afresh."""
+        p = self.points
+        scale = float(np.abs(p.y).max(initial=0.0))
+        off = float(np.abs((self.alpha - afresh.alpha) * self.ridge / p.w).max(initial=0.0))
+        drift = max(off / max(scale, 1e-300), abs(self.log_det - afresh.log_det))
+        if drift > DRIFT:
+            log.info("rounding repaired: %.1e after %d updates of a factor", drift, len(self.gains))
+
+    def _updated(self, told: Points, w: Vector, changed: list[int]) -> ExactPosterior:
+        n, known, tail = len(told), len(self.points), len(self.gains)
+        U = np.zeros((n, tail + len(changed)), order="F")
+        U[:known, :tail] = self.tail
+        gains = np.concatenate([self.gains, np.zeros(len(changed))])
+        alpha, y = np.zeros(n), np.zeros(n)
+        alpha[:known], y[:known] = self.alpha, self.points.y
+        log_det, prior = self.log_det, self.kernel.diagonal(told.X[changed])
+        for at, j in enumerate(changed, start=tail):
+            more = told.w[j] - w[j]
+            average = (told.w[j] * told.y[j] - w[j] * y[j]) / more
+            u, variance, mean = self._towards(told, w, y, alpha, U[:, :at], j)
+            if variance + self.ridge / told.w[j] < 8 * n * EPS * prior[at - tail]:
+                return self._factored(told)  # too little is left of x_j for a column of its own
+            variance = max(variance, 0.0)  # at most n·EPS·k(x, x) below zero, by rounding
+            g = more / (self.ridge + more * variance)
+            surprise = average - mean
+            U[:, at] = u * math.sqrt(g)
+            alpha += u * (g * surprise)
+            gains[at] = g * surprise**2
+            log_det += math.log1p(more * variance / self.ridge)
+            w[j], y[j] = told.w[j], told.y[j]
+        return replace(self, points=told, tail=U, gains=gains, alpha=alpha, log_det=log_det)
+
+    def _towards(
+        self, points: Points, w: Vector, y: Vector, alpha: Vector, U: Matrix, j: int
+    ) -> tuple[Vector, float, float]:
+        """Return u with cov(·, x_j) = k(·)ᵀu, and variance and mean at x_j."""
+        if w[j] > 0:  # a point that was seen: u = (ridge/w)·A⁻¹ e_j, and no kernel is needed
+            shrunk = self.ridge / w[j]
+            u = U @ U[j]
+            if j < len(self.L):
+                unit = np.zeros(len(self.L))
+                unit[j] = 1.0
+                u[: len(unit)] += cholesky.solve(self.L, unit)
+            variance = shrunk * (1.0 - shrunk * float(u[j]))
+            return u * shrunk, variance, float(y[j] - shrunk * alpha[j])
+        seen = np.flatnonzero(w)
+        x = points.X[j : j + 1]
+        k = np.zeros(len(w))
+        k[seen] = self.kernel(x, points.X[seen])[0]
+        u = -(U @ (k @ U))
+        u[: len(self.L)] -= cholesky.solve(self.L, k[: len(self.L)])
+        variance = float(self.kernel.diagonal(x)[0] + k @ u)
+        u[j] = 1.0
+        return u, variance, float(k @ alpha)
 
     def hallucinate(self, row: int, x: Vector, count: int) -> ExactPosterior:
         """Shrink the variance as if x were evaluated `count` times more, with the mean as value.
 
-        Values equal to the mean have coefficient 0 in α, so α stays as it is and so does μ.
+        Values equal to the mean bring no surprise, so α stays as it is and so does μ.
         """
-        at = np.flatnonzero(self.points.rows == row)
-        if at.size:
-            return self._hallucinate_old(int(at[0]), count)
         p, X = self.points, x[None]
-        k = self.kernel(X, p.X)  # (1, n)
-        D = self.kernel.diagonal(X)[:, None] + self.ridge / count
-        points = Points(
-            rows=np.append(p.rows, row),
-            X=np.vstack([p.X, X]),
-            w=np.append(p.w, count),
-            y=np.append(p.y, k @ self.alpha),
-        )
-        L, alpha = cholesky.append(self.L, k, D), np.append(self.alpha, 0.0)
-        return replace(self, points=points, L=L, alpha=alpha)
-
-    def _hallucinate_old(self, j: int, count: int) -> ExactPosterior:
-        p, w = self.points, self.points.w.copy()
-        w[j] += count
-        lowered = self.ridge * (1.0 / w - 1.0 / p.w)
-        points = replace(p, w=w, y=p.y + lowered * self.alpha)  # so that A α = y still holds
-        return replace(self, points=points, L=cholesky.shift(self.L, lowered))
+        at = np.flatnonzero(p.rows == row)
+        j = int(at[0]) if at.size else len(p)
+        w, y = p.w.copy(), p.y.copy()
+        if at.size:
+            mean = y[j] - self.ridge * self.alpha[j] / w[j]
+            y[j] = (w[j] * y[j] + count * mean) / (w[j] + count)
+            w[j] += count
+            more, before, alpha = replace(p, w=w, y=y), p.w.copy(), self.alpha
+        else:
+            more = Points(
+                rows=np.append(p.rows, row),
+                X=np.vstack([p.X, X]),
+                w=np.append(w, count),
+                y=np.append(y, self.mean(X)),
+            )
+            before, alpha = np.append(w, 0.0), np.append(self.alpha, 0.0)
+        short = len(self.gains) < max(LONGEST_TAIL, len(p) // 16)
+        start = self if short else self._factored(p)
+        now = start._updated(more, before, [j])
+        return replace(now, alpha=alpha)
 
     def marginals(self, X: Matrix) -> tuple[Vector, Vector]:
-        """Return mean and variance at each row of X by (1)."""
+        """Return mean and variance at each row of X by (1) and (2)."""
         K = self.kernel(X, self.points.X)  # (rows, n)
         mu = K @ self.alpha
-        V = cholesky.solve_lower(self.L, K.T, overwrite=True)
-        var = self.kernel.diagonal(X) - np.einsum("ij,ij->j", V, V)
+        V, T = self._halves(K)
+        var = self.kernel.diagonal(X) - np.einsum("ij,ij->j", V, V) - np.einsum("ij,ij->i", T, T)
         # Rounding leaves up to about n·eps·k(x, x) below zero where x is known almost exactly.
         return mu, np.maximum(var, 0.0)
+
+    def _halves(self, K: Matrix) -> tuple[Matrix, Matrix]:
+        """Return L⁻¹k, as columns, and Uᵀk, as rows."""
+        return cholesky.solve_lower(self.L, K[:, : len(self.L)].T), K @ self.tail
 
     def mean(self, X: Matrix) -> Vector:
         """Return μ at each row of X."""
@@ -123,11 +213,25 @@ class ExactPosterior:
         """Return σ² at each row of X."""
         return self.marginals(X)[1]
 
+    def features(self, X: Matrix) -> Matrix:
+        """Return (L⁻¹k, Uᵀk) for each row of X: what its covariances are made of."""
+        V, T = self._halves(self.kernel(X, self.points.X))
+        return np.concatenate([V.T, T], axis=1)
+
+    def weights(self, Z: Matrix) -> Matrix:
+        """Return A⁻¹ k(z) for each row of Z, as columns."""
+        K = self.kernel(self.points.X, Z)
+        W: Matrix = self.tail @ (self.tail.T @ K)
+        W[: len(self.L)] += cholesky.solve(self.L, K[: len(self.L)])
+        return W
+
+    def pull(self, X: Matrix, F: Matrix, Z: Matrix, G: Matrix) -> Matrix:
+        """Return k(x, z) − f(x)ᵀf(z) for every pair of rows."""
+        return self.kernel(X, Z) - F @ G.T
+
     def covariance(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return k(x, z) − k(x)ᵀ A⁻¹ k(z) for every pair of rows."""
-        U = cholesky.solve_lower(self.L, self.kernel(self.points.X, X))
-        V = cholesky.solve_lower(self.L, self.kernel(self.points.X, Z))
-        return self.kernel(X, Z) - U.T @ V
+        return self.pull(X, self.features(X), Z, self.features(Z))
 
     def model_covariance(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return `covariance`: an exact posterior moves by all of it."""
@@ -144,20 +248,16 @@ class ExactPosterior:
         """n, the number of unique points."""
         return len(self.points)
 
-    @property
-    def log_det(self) -> float:
-        """log det(I + W^½ K W^½/ridge) = log det A + Σ log(w/ridge)."""
-        return cholesky.log_det(self.L) + float(np.log(self.points.w / self.ridge).sum())
-
     def least_norm(self, radius: float) -> float:
-        """‖μ‖²_A = μ(X)ᵀ W ȳ and ‖Aμ‖² = (Wȳ)ᵀ K (Wȳ), where K = A − ridge·W⁻¹."""
+        """‖μ‖²_A = μ(X)ᵀ W ȳ and ‖Aμ‖² = (Wȳ)ᵀ K (Wȳ)."""
         p = self.points
         at_points = p.y - self.ridge * self.alpha / p.w  # μ(X) = ȳ − ridge·W⁻¹ α
-        pulled = self.L.T @ (p.w * p.y)
-        square = float(pulled @ pulled - self.ridge * (p.w * p.y) @ p.y)
-        return least_norm(float(at_points @ (p.w * p.y)), square, radius)
+        pulled = p.w * p.y
+        square = float(pulled @ (self.kernel(p.X, p.X) @ pulled))
+        return least_norm(float(at_points @ pulled), square, radius)
 
     def effective_dimension(self) -> float:
         """Σᵢ wᵢ σ²(xᵢ)/ridge = Σᵢ 1 − (ridge/wᵢ)·(A⁻¹)ᵢᵢ."""
-        half = cholesky.solve_lower(self.L, np.eye(len(self.points)))
-        return float((1.0 - self.ridge / self.points.w * (half**2).sum(axis=0)).sum())
+        inverse = (self.tail**2).sum(axis=1)
+        inverse[: len(self.L)] += (cholesky.solve_lower(self.L, np.eye(len(self.L))) ** 2).sum(0)
+        return float((1.0 - self.ridge / self.points.w * inverse).sum())

@@ -14,6 +14,10 @@ from noregret.posteriors.base import Points, least_norm
 from noregret.posteriors.cholesky import EPS
 from noregret.posteriors.dictionary import Oversample, draw, inclusion_probabilities
 
+MOST_GRAM = 2048  # points among which kernel values are kept
+CLOSE = 1e-5  # of the largest deviation: what is left of a new member, at least, in `moved`
+OUTGROWN = 3.0  # times the expected size of a draw at which a sticky dictionary is drawn anew
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,15 +48,31 @@ class NystromPosterior:
     V: Matrix  # (m, m)
     R: Matrix  # (m, m) factor of V
     theta: Vector  # (m,)
+    gram: Matrix  # (n, n) k among the points, where they are not too many; else (0, 0)
+    spread: Vector  # (n,) σ̃² at the points
+    sticky: bool = False
 
     @classmethod
     def prior(
-        cls, kernel: Kernel, *, noise_std: float, ridge: float, dim: int, oversample: Oversample
+        cls,
+        kernel: Kernel,
+        *,
+        noise_std: float,
+        ridge: float,
+        dim: int,
+        oversample: Oversample,
+        sticky: bool = False,
     ) -> NystromPosterior:
-        """Return the belief before any feedback: empty dictionary, mean 0, variance k(x, x)."""
+        """Return the belief before any feedback: empty dictionary, mean 0, variance k(x, x).
+
+        Members of a `sticky` dictionary stay beside those of each new draw, as long as they are not
+        many more: the projection only grows, so that accuracy and regret are guaranteed as before,
+        but not the size.
+        """
         none, empty = Points.none(dim), np.zeros((0, 0))
         return cls(
-            kernel, noise_std, ridge, oversample, none, none, empty, empty, empty, np.zeros(0)
+            *(kernel, noise_std, ridge, oversample, none, none, empty, empty, empty),
+            *(np.zeros(0), empty, np.zeros(0), sticky),
         )
 
     def condition(self, told: Points, open_: Points, rng: np.random.Generator) -> NystromPosterior:
@@ -61,20 +81,63 @@ class NystromPosterior:
         Points under way can enter the dictionary too, so that their hallucination has an effect.
         """
         everyone = _merged(told, open_)
+        known = len(self.points)
+        assert np.array_equal(told.rows[:known], self.points.rows)
+        variance = np.concatenate([self.spread, self.variance(everyone.X[known:])])
         q = self.oversample.at(int(everyone.w.sum()))
-        p = inclusion_probabilities(everyone.w, self.variance(everyone.X), self.ridge, q)
-        return self.rebuilt(told, _subset(everyone, draw(p, rng)))
+        p = inclusion_probabilities(everyone.w, variance, self.ridge, q)
+        drawn = draw(p, rng)
+        if self.sticky:
+            drawn = self._joined(drawn, everyone.rows, float(p.sum()))
+        return self.rebuilt(told, _subset(everyone, drawn))
+
+    def _joined(self, drawn: Indices, rows: Indices, expected: float) -> Indices:
+        """Return today's members and the drawn ones behind them; those alone if too many."""
+        members = _places(self.members.rows, rows)
+        members = members[members >= 0]
+        both = np.concatenate([members, np.setdiff1d(drawn, members)])
+        return both if len(both) <= OUTGROWN * max(expected, 1.0) else drawn
 
     def rebuilt(self, told: Points, dictionary: Points) -> NystromPosterior:
         """Believe `told` through the given dictionary; dependent members are left out."""
-        LS, kept = cholesky.pivoted(self.kernel(dictionary.X, dictionary.X))
-        members = _subset(dictionary, kept)
-        Z = _embed(self.kernel, members.X, LS, told.X)  # (m, n)
+        gram = self._gram(told)
+        places = _places(dictionary.rows, told.rows)
+        if len(gram) == len(told) and (places >= 0).all():
+            KS, KU = gram[np.ix_(places, places)], gram[places]
+        else:
+            KS = self.kernel(dictionary.X, dictionary.X)
+            KU = self.kernel(dictionary.X, told.X)
+        LS, kept = cholesky.pivoted(KS)
+        Z = cholesky.solve_lower(LS, KU[kept])  # (m, n)
         V = (Z * told.w) @ Z.T
         V[np.diag_indices_from(V)] += self.ridge
         R = cholesky.factor(V)
-        theta = cholesky.solve(R, Z @ (told.w * told.y))
-        return replace(self, points=told, members=members, LS=LS, V=V, R=R, theta=theta)
+        return replace(
+            self,
+            points=told,
+            members=_subset(dictionary, kept),
+            LS=LS,
+            V=V,
+            R=R,
+            theta=cholesky.solve(R, Z @ (told.w * told.y)),
+            gram=gram,
+            spread=_variances(self.kernel.diagonal(told.X), Z, R, self.ridge),
+        )
+
+    def _gram(self, told: Points) -> Matrix:
+        """Return k among told points, computing only what is new."""
+        n, known = len(told), len(self.gram)
+        if n > MOST_GRAM:
+            return np.zeros((0, 0))
+        if not np.array_equal(told.rows[:known], self.points.rows[:known]):
+            known = 0
+        if n == known:
+            return self.gram
+        gram = np.empty((n, n))
+        gram[:known, :known] = self.gram[:known, :known]
+        gram[known:] = self.kernel(told.X[known:], told.X)
+        gram[:known, known:] = gram[known:, :known].T
+        return gram
 
     def hallucinate(self, row: int, x: Vector, count: int) -> NystromPosterior:
         """Shrink the variance as if x were evaluated `count` times more; θ, so μ̃, stays."""
@@ -89,11 +152,7 @@ class NystromPosterior:
     def marginals(self, X: Matrix) -> tuple[Vector, Vector]:
         """Return mean and variance at each row of X by (1) and (2)."""
         Z = self.embed(X)  # (m, rows)
-        mu = self.theta @ Z
-        residual = self.kernel.diagonal(X) - np.einsum("ij,ij->j", Z, Z)
-        U = cholesky.solve_lower(self.R, Z, overwrite=True)
-        # Rounding leaves up to about m·eps·k(x, x) below zero at members of the dictionary.
-        return mu, np.maximum(residual, 0.0) + self.ridge * np.einsum("ij,ij->j", U, U)
+        return self.theta @ Z, _variances(self.kernel.diagonal(X), Z, self.R, self.ridge)
 
     def mean(self, X: Matrix) -> Vector:
         """Return μ̃ at each row of X."""
@@ -111,9 +170,64 @@ class NystromPosterior:
 
     def model_covariance(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return c̃ = ridge·z(x)ᵀ V⁻¹ z(x′): while the dictionary is frozen, all that moves."""
-        U = cholesky.solve_lower(self.R, self.embed(X))
-        V = cholesky.solve_lower(self.R, self.embed(Z))
-        return self.ridge * (U.T @ V)
+        return self.pull(X, self.features(X), Z, self.features(Z))
+
+    def weights(self, Z: Matrix) -> tuple[Matrix, Matrix]:
+        """Return columns a, b with c̃(x, z) = k_S(x)ᵀa and z(x)ᵀz(z) = k_S(x)ᵀb, one a row of Z."""
+        E = self.embed(Z)
+        both = np.concatenate([self.ridge * cholesky.solve(self.R, E), E], axis=1)
+        out = cholesky.solve_upper(self.LS, both)
+        return out[:, : len(Z)], out[:, len(Z) :]
+
+    def features(self, X: Matrix) -> Matrix:
+        """Return √ridge·R⁻¹z for each row of X, whose products are c̃."""
+        U = cholesky.solve_lower(self.R, self.embed(X), overwrite=True)
+        F: Matrix = np.sqrt(self.ridge) * U.T
+        return F
+
+    def moved(self, old: NystromPosterior) -> tuple[Matrix, Vector] | None:
+        """Return weights U and signs with σ̃² = σ̃²_old + Σ ±(k_S(x)ᵀu)²; None if not few.
+
+        The members must be the old ones, and others behind them (a sticky dictionary). With
+        B = LS V LSᵀ, σ̃² = k − k_Sᵀ K_S⁻¹ k_S + ridge·k_Sᵀ B⁻¹ k_S. Old members learn what was told
+        since, Woodbury's rank one a point; a new member adds a bordering term to either inverse.
+        """
+        m, m_old, n_old = len(self.members), len(old.members), len(old.points)
+        p, before = self.points, np.zeros(len(self.points))
+        if self.kernel is not old.kernel or not m_old or len(p) < n_old:
+            return None
+        before[:n_old] = old.points.w
+        told = np.flatnonzero(p.w != before)
+        if 2 * (len(told) + 2 * (m - m_old)) > m or not (
+            np.array_equal(self.members.rows[:m_old], old.members.rows)
+            and np.array_equal(p.rows[:n_old], old.points.rows)
+        ):
+            return None
+        parts = [_padded(old._learned(p.X[told], (p.w - before)[told]), m)]
+        unit = np.zeros((m, m - m_old), order="F")
+        unit[m_old:] = np.eye(m - m_old)
+        half = cholesky.solve_lower(self.LS, unit)
+        if float(np.diag(self.LS)[m_old:].min(initial=np.inf)) < CLOSE * float(self.LS[0, 0]):
+            return None  # a new member all but explained by the others has inverses of no digits
+        parts.append(_bordered(cholesky.solve_upper(self.LS, half), m_old))
+        both = cholesky.solve_upper(self.LS, cholesky.solve(self.R, half))
+        parts.append(np.sqrt(self.ridge) * _bordered(both, m_old))
+        signs = np.repeat([-1.0, -1.0, 1.0], [part.shape[1] for part in parts])
+        return np.concatenate(parts, axis=1), signs
+
+    def _learned(self, X: Matrix, w: Vector) -> Matrix:
+        """Return U with σ̃² falling by Σ(k_S(x)ᵀu)² when rows X are seen w times more."""
+        Z = self.embed(X)
+        pulled = cholesky.solve(self.R, Z)
+        C = Z.T @ pulled
+        C[np.diag_indices_from(C)] += 1.0 / w
+        half = cholesky.solve_lower(cholesky.factor((C + C.T) / 2), pulled.T)
+        U: Matrix = np.sqrt(self.ridge) * cholesky.solve_upper(self.LS, half.T)
+        return U
+
+    def pull(self, X: Matrix, F: Matrix, Z: Matrix, G: Matrix) -> Matrix:
+        """Return c̃ = f(x)ᵀf(z) for every pair of rows."""
+        return F @ G.T
 
     @property
     def rounding(self) -> tuple[float, float]:
@@ -137,8 +251,36 @@ class NystromPosterior:
         return least_norm(float(self.theta @ pulled), float(pulled @ pulled), radius)
 
     def effective_dimension(self) -> float:
-        """Σᵢ wᵢ σ̃²(xᵢ)/ridge: the estimate inside BKB's width."""
-        return float(self.points.w @ self.variance(self.points.X)) / self.ridge
+        """Σᵢ wᵢ σ̃²(xᵢ)/ridge over what was told: the estimate inside BKB's width."""
+        return float(self.points.w @ self.spread) / self.ridge
+
+
+def _variances(prior: Vector, Z: Matrix, R: Matrix, ridge: float) -> Vector:
+    """Return (2) for each column z of Z."""
+    residual = prior - np.einsum("ij,ij->j", Z, Z)
+    U = cholesky.solve_lower(R, Z)
+    model: Vector = ridge * np.einsum("ij,ij->j", U, U)
+    # Rounding leaves up to about m·eps·k(x, x) below zero at members of the dictionary.
+    return np.asarray(np.maximum(residual, 0.0) + model)
+
+
+def _padded(U: Matrix, m: int) -> Matrix:
+    return np.concatenate([U, np.zeros((m - len(U), U.shape[1]))])
+
+
+def _bordered(E: Matrix, start: int) -> Matrix:
+    """Return E G⁻ᵀ with G Gᵀ = E[start:]: columns `start`… of an inverse, as a square root."""
+    block = (E[start:] + E[start:].T) / 2
+    return cholesky.solve_lower(cholesky.factor(block), E.T).T
+
+
+def _places(rows: Indices, among: Indices) -> Indices:
+    """Return where each row stands among others, −1 where it does not."""
+    if not len(among):
+        return np.full(len(rows), -1)
+    order = np.argsort(among)
+    at = order[np.minimum(np.searchsorted(among, rows, sorter=order), len(among) - 1)]
+    return np.where(among[at] == rows, at, -1)
 
 
 def _embed(kernel: Kernel, members: Matrix, LS: Matrix, X: Matrix) -> Matrix:

@@ -1,0 +1,393 @@
+"""The few candidates among which the best is decided."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import numpy as np
+
+from noregret.acquisitions import Acquisition
+from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.pools import Candidates
+from noregret.posteriors import Posterior, cholesky
+from noregret.surveys import Survey
+
+SAFETY = 16.0  # how much more rounding is allowed for than was seen
+FEW = 64  # candidates looked at together at first, or one of SOME; more while the best is open
+SOME = 2048
+DIGITS = 32  # binary digits to which scores must agree to be ties
+OFFSET = 0.37  # of a cell, so that round numbers do not lie on its edge
+TINY = float(np.finfo(np.float64).tiny)
+
+
+@final
+class Contenders:
+    """A ranking: candidates that can be best, in a queue by score, the first of them active.
+
+    Opening, candidates of high bounds are scored; whoever has a bound as high as the best of them
+    joins the queue, and nobody else can be best on this posterior. Then evaluations are
+    hallucinated: the mean and beta are frozen and variances only shrink, so that the first score of
+    a candidate bounds all its later ones. Only the active ones are followed, and more of the queue
+    (then of the pool) become active when the best of the active falls to where they stand.
+
+    Rounding: scores that agree to some nine digits are ties, and go to the lowest row, so that no
+    choice hangs on the last bits, which differ with the order of sums. A score is held as an
+    interval; where that leaves open in which cell of nine digits it lies, it is computed from the
+    posterior for that row alone.
+
+    Source: BBKB 2020, appendix A.3.
+    """
+
+    def __init__(
+        self,
+        pool: Candidates,
+        survey: Survey,
+        posterior: Posterior,
+        acquisition: Acquisition,
+        beta: float,
+        excluded: Mask,
+        top: float,
+        last: Contenders | None,
+    ) -> None:
+        self._pool, self._survey, self._posterior = pool, survey, posterior
+        self._acquisition, self._beta, self._top = acquisition, beta, top
+        self._excluded = excluded
+        self._single: dict[int, tuple[float, float]] = {}  # mean, variance of rows by themselves
+        self._bound: Vector  # (N,) no score of a row that is not active passes it
+        self._queue: Indices  # rows that can be best, best first …
+        self._queue_cells: Vector  # … their cells …
+        self._taken: int  # … and how many of them are active
+        self._floor: float  # no score outside the queue reaches it
+        self._rows: Indices  # active rows …
+        self._places: dict[int, int]  # … where each of them stands …
+        self._mean: Vector
+        self._variance: Vector
+        self._prior: Vector
+        self._F: Matrix  # … and features, where they are needed
+        self._G: Matrix  # (active, steps) covariances with what was taken, over √(ridge/count + σ²)
+        self._steps: list[tuple[int, int, int, float]]  # taken: row, place, count, 1/√g
+        self._least: float  # the lowest cell that was best
+        # Where scores were in the last batch is a guess at where they will be in this one.
+        guess, low = (last.highest, last.lowest) if last is not None else (-np.inf, np.inf)
+        while not self._open(guess, low):
+            pass
+
+    def best(self) -> int:
+        while True:
+            at, cell = self._winner()
+            row = int(self._rows[at])
+            if not self._is_open(cell, row):
+                self._least = min(self._least, cell)
+                return row
+            self._activate(max(FEW, self._taken), low=self._is_low(cell))
+
+    def _winner(self) -> tuple[int, float]:
+        """Return the place and cell of the best active row."""
+        cells = self._cell(self._high)
+        least = self._cell(self._low)
+        close = np.flatnonzero(cells >= least.max())
+        if len(close) > 1:
+            unsure = close[cells[close] != least[close]]
+            for at in unsure.tolist():
+                cells[at] = self._cell(self._decided(int(self._rows[at])))
+            best = close[cells[close] == cells[close].max()]
+            at = int(best[np.argmin(self._rows[best])])
+            return at, float(cells[at])
+        return int(close[0]), float(least[close[0]])  # a tie outside would make more active
+
+    def _cell(self, score: Vector | float) -> Vector:
+        """Return the cell of a score: those that agree to nine digits share it, and are ties."""
+        with np.errstate(over="ignore"):  # far below the best, where the order does not matter
+            return np.floor(np.asarray(score) / self._quantum + OFFSET)
+
+    def score(self, row: int) -> float:
+        return self._scored(*self._marginals(row))
+
+    def stale(self, row: int) -> float:
+        return self._marginals(row)[1]
+
+    def now(self, row: int) -> float:
+        if not self._steps:
+            return self.stale(row)
+        at = self._place(row)
+        return float(self._variance[at])
+
+    def stays(self, row: int, most: int) -> int:
+        """r evaluations of x shrink its model variance s to s/(1 + r·s/ridge), all others less."""
+        at = self._place(row)
+        own = self._moved(at)
+        rest = float(np.max(self._high, where=np.arange(len(self._high)) != at, initial=-np.inf))
+        rest = max(rest, self._next())
+
+        def leads_after(r: int) -> bool:
+            shrunk = self._variance[at] - own + own / (1 + r * own / self._posterior.ridge)
+            low = self._scores(self._mean[at : at + 1], shrunk, self._prior[at], -1.0)
+            return float(low[0]) > rest
+
+        if most == 1 or not leads_after(1):
+            return 1
+        fine, wrong = 1, 2
+        while wrong < most and leads_after(wrong):
+            fine, wrong = wrong, 2 * wrong
+        wrong = min(wrong, most)
+        while wrong - fine > 1:
+            middle = (fine + wrong) // 2
+            fine, wrong = (middle, wrong) if leads_after(middle) else (fine, middle)
+        return wrong
+
+    def variances(self, rows: Indices) -> Vector:
+        self._survey.refresh(rows)
+        return self._survey.variance[rows]
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        return self._survey.covariances(rows, others)
+
+    def shrink(self, row: int, count: int) -> None:
+        at = self._place(row)
+        self._featured()
+        c = self._covariances(at)
+        g = count / (self._posterior.ridge + count * max(float(c[at]), 0.0))
+        c *= g**0.5
+        k = len(self._steps)
+        if k == self._G.shape[1]:
+            self._G = np.concatenate([self._G, np.zeros((len(c), k + 16))], axis=1)
+        self._steps.append((row, at, count, g**-0.5))
+        self._G[:, k] = c
+        self._variance = np.maximum(self._variance - c**2, 0.0)  # rounding, as in posteriors
+        self._rescore()
+
+    @property
+    def highest(self) -> float:
+        """The highest score, to within rounding."""
+        return self._first
+
+    @property
+    def lowest(self) -> float:
+        """The lowest score that was best since the first was taken; infinite if none was."""
+        return float((self._least - OFFSET) * self._quantum) if self._steps else np.inf
+
+    def _open(self, guess: float, low: float) -> bool:
+        """Fill the queue; False if the survey was found wanting and has started again."""
+        survey = self._survey
+        needed = min(guess, low)
+        self._bound = survey.ceilings(self._acquisition, self._beta, self._top, needed)
+        self._bound[self._excluded] = -np.inf
+        self._quantum = 1.0
+        self._queue, self._queue_cells, self._floor = self._rivals(guess, low)
+        self._first, self._least = self._peak, np.inf
+        self._now = self._posterior  # with the first `_hallucinated` of the steps
+        self._hallucinated = 0
+        self._taken = 0
+        self._steps = []
+        self._rows, self._places = np.empty(0, dtype=np.int64), {}
+        self._mean = self._variance = self._prior = np.empty(0)
+        self._F, self._G = np.empty((0, 0)), np.empty((0, 0))
+        self._activate(FEW)
+        return self._is_sound()
+
+    def _rivals(self, guess: float, low: float) -> tuple[Indices, Vector, float]:
+        """Return the rows that can be best, highest first, their cells, and a floor.
+
+        No score of other rows reaches the floor. Rows with bounds over the guess are looked at
+        first (where the best score has not risen they all must be): their best sets the floor, or
+        `low` does, to which scores fell in the last batch.
+        """
+        few = max(FEW, len(self._bound) // SOME)
+        rows = np.flatnonzero(self._bound >= guess)
+        if not len(rows) or not np.isfinite(guess):
+            rows = self._highest(few)
+        looked, rows = self._parted(rows, few)
+        floor = float(self._lowest(looked).max())
+        known, self._bound[looked] = self._bound[looked], -np.inf
+        rows = np.flatnonzero(self._bound >= min(self._bottom(floor), low))
+        self._bound[looked] = known
+        queue, most = [looked], few
+        while len(rows):  # the highest first: they raise the floor, which the others may not reach
+            looked, rows = self._parted(rows, most)
+            floor = max(floor, float(self._lowest(looked).max()))
+            rows = rows[self._bound[rows] >= min(self._bottom(floor), low)]
+            queue.append(looked)
+            most *= 4
+        floor = min(self._bottom(floor), low)
+        rows = np.concatenate(queue)
+        rows = rows[self._bound[rows] >= floor]
+        best = self.score(int(rows[np.argmax(self._bound[rows])]))
+        if np.isfinite(best) and best != 0:
+            self._quantum = 2.0 ** (math.frexp(best)[1] - DIGITS)
+        return *self._sorted(rows), floor
+
+    def _parted(self, rows: Indices, most: int) -> tuple[Indices, Indices]:
+        """Return the rows of highest bounds among some, and the others."""
+        if len(rows) <= 2 * most:
+            return rows, rows[:0]
+        order = np.argpartition(-self._bound[rows], most)
+        return rows[order[:most]], rows[order[most:]]
+
+    def _bottom(self, score: float) -> float:
+        """Return a score under all that can tie with this one."""
+        return score - 8 * 2.0**-DIGITS * abs(score) if np.isfinite(score) else score
+
+    def _sorted(self, rows: Indices) -> tuple[Indices, Vector]:
+        """Return rows, highest cell and lowest row first, and their cells."""
+        survey, rows = self._survey, rows[~self._excluded[rows]]
+        survey.refresh(rows)
+        high = self._scores(survey.mean[rows], survey.variance[rows], survey.prior[rows], 1.0)
+        self._peak = float(high.max(initial=-np.inf))
+        self._bound[rows] = high
+        cells = self._cell(high)
+        order = np.lexsort((rows, -cells))
+        return rows[order], cells[order]
+
+    def _highest(self, most: int) -> Indices:
+        """Return the rows of highest bounds."""
+        rows, _ = self._parted(np.arange(len(self._bound)), most)
+        return rows[~self._excluded[rows]]
+
+    def _lowest(self, rows: Indices) -> Vector:
+        """Return how low the scores of rows may be; their bounds are sharp from here on."""
+        survey = self._survey
+        survey.refresh(rows)
+        known = survey.mean[rows], survey.variance[rows], survey.prior[rows]
+        self._bound[rows] = self._scores(*known, 1.0)
+        return self._scores(*known, -1.0)
+
+    def _scores(
+        self, mean: Vector, variance: Vector, prior: Vector, sign: float, steps: int = 0
+    ) -> Vector:
+        """Return scores with all rounding upwards (sign 1) or downwards (sign −1)."""
+        relative = self._survey.relative * (1.0 + steps / 32)
+        return self._acquisition.score(
+            mean + sign * self._survey.slack,
+            np.maximum(variance + sign * relative * prior, 0.0),
+            self._beta,
+            self._top,
+        )
+
+    def _is_sound(self) -> bool:
+        """Hold the first of the queue, computed by itself, against the survey."""
+        row, survey = int(self._queue[0]), self._survey
+        mean, variance = self._marginals(row)
+        off = abs(mean - float(survey.mean[row]))
+        prior = max(float(survey.prior[row]), TINY)
+        relative = abs(variance - float(survey.variance[row])) / prior
+        if off <= survey.slack and relative <= survey.relative:
+            return True
+        survey.widen(SAFETY * off, SAFETY * relative)
+        return False
+
+    def _next(self) -> float:
+        """Return what no score of those that are not active reaches."""
+        if not self._in_queue():
+            return self._floor
+        edge = float(self._queue_cells[self._taken]) + 1.0 - OFFSET
+        return max(edge * self._quantum, self._floor)
+
+    def _in_queue(self) -> bool:
+        return self._taken < len(self._queue)
+
+    def _is_open(self, cell: float, row: int) -> bool:
+        """Tell whether somebody who is not active could be better than a row with this cell."""
+        return self._is_low(cell) or (
+            self._in_queue()
+            and (-self._queue_cells[self._taken], self._queue[self._taken]) < (-cell, row)
+        )
+
+    def _is_low(self, cell: float) -> bool:
+        """Tell whether rows outside the queue could reach this cell."""
+        return self._floor > (cell - OFFSET) * self._quantum
+
+    def _activate(self, most: int, *, low: bool = False) -> None:
+        """Follow the next of the queue, which is filled anew from the pool where scores are low."""
+        if low:
+            rows = self._highest(max(most, 2 * len(self._queue)))
+            lowest = float(self._bound[rows].min(initial=np.inf))
+            self._floor = float(np.nextafter(lowest, np.inf)) if np.isfinite(lowest) else -np.inf
+            self._queue, self._queue_cells = self._sorted(rows[self._bound[rows] > -np.inf])
+            self._taken = 0
+        rows = self._queue[self._taken : self._taken + most]
+        self._taken += len(rows)
+        self._bound[rows] = -np.inf  # they are followed from here on
+        self._follow(np.array([row for row in rows.tolist() if row not in self._places], dtype=int))
+
+    def _follow(self, rows: Indices) -> None:
+        """Make rows active."""
+        survey = self._survey
+        survey.refresh(rows)
+        for at, row in enumerate(rows.tolist(), start=len(self._rows)):
+            self._places[row] = at
+        self._rows = np.concatenate([self._rows, rows])
+        mean = np.where(self._excluded[rows], -np.inf, survey.mean[rows])  # never the best
+        self._mean = np.concatenate([self._mean, mean])
+        self._variance = np.concatenate([self._variance, survey.variance[rows]])
+        self._prior = np.concatenate([self._prior, survey.prior[rows]])
+        if self._steps:
+            self._featured()
+        self._rescore()
+
+    def _featured(self) -> None:
+        """Have features of all active rows, those that came late with what they missed."""
+        late = slice(len(self._F), len(self._rows))
+        if late.start == late.stop:
+            return
+        X = self._pool.rows(self._rows[late])
+        F = self._posterior.features(X)
+        self._F = F if late.start == 0 else np.concatenate([self._F, F])
+        k, G = len(self._steps), np.zeros((len(X), self._G.shape[1]))
+        if k:
+            taken = np.array([at for _, at, _, _ in self._steps])
+            Z = self._pool.rows(self._rows[taken])
+            C = self._posterior.pull(X, F, Z, self._F[taken])
+            T = np.tril(self._G[taken, :k], -1) + np.diag([root for *_, root in self._steps])
+            G[:, :k] = cholesky.solve_lower(np.asfortranarray(T), C.T).T
+            self._variance[late] = np.maximum(self._variance[late] - (G**2).sum(axis=1), 0.0)
+        self._G = G if late.start == 0 else np.concatenate([self._G, G])
+
+    def _place(self, row: int) -> int:
+        if row not in self._places:
+            self._follow(np.array([row]))
+        return self._places[row]
+
+    def _covariances(self, at: int) -> Vector:
+        """Return the model covariance of all active rows with one of them, now."""
+        X = self._pool.rows(self._rows)
+        f, k = self._F[at : at + 1], len(self._steps)
+        c: Vector = self._posterior.pull(X, self._F, X[at : at + 1], f)[:, 0]
+        c -= self._G[:, :k] @ self._G[at, :k]
+        return c
+
+    def _moved(self, at: int) -> float:
+        """Return the model variance of one active row, now."""
+        self._featured()
+        x, f, k = self._pool.rows(self._rows[at : at + 1]), self._F[at : at + 1], len(self._steps)
+        own = float(self._posterior.pull(x, f, x, f)[0, 0])
+        return max(own - float(self._G[at, :k] @ self._G[at, :k]), 0.0)
+
+    def _rescore(self) -> None:
+        k = len(self._steps)
+        self._high = self._scores(self._mean, self._variance, self._prior, 1.0, k)
+        self._low = self._scores(self._mean, self._variance, self._prior, -1.0, k)
+
+    def _decided(self, row: int) -> float:
+        """Return the score of a row, computed by itself."""
+        mean, variance = self._marginals(row)
+        for taken, _, count, _ in self._steps[self._hallucinated :]:
+            x = self._pool.rows(np.array([taken]))[0]
+            self._now = self._now.hallucinate(taken, x, count)
+        self._hallucinated = len(self._steps)
+        if self._steps:
+            variance = float(self._now.variance(self._pool.rows(np.array([row])))[0])
+        return self._scored(mean, variance)
+
+    def _marginals(self, row: int) -> tuple[float, float]:
+        """Return mean and variance of a row by itself, on the posterior that was ranked."""
+        if row not in self._single:
+            mean, variance = self._posterior.marginals(self._pool.rows(np.array([row])))
+            self._single[row] = float(mean[0]), float(variance[0])
+        return self._single[row]
+
+    def _scored(self, mean: float, variance: float) -> float:
+        score = self._acquisition.score(
+            np.array([mean]), np.array([variance]), self._beta, self._top
+        )
+        return float(score[0])

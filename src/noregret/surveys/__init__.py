@@ -1,0 +1,8 @@
+"""What is known of every row of a pool: the caches behind search."""
+
+from noregret.surveys.base import Survey
+from noregret.surveys.exact import ExactSurvey
+from noregret.surveys.nystrom import NystromSurvey
+from noregret.surveys.plain import PlainSurvey
+
+__all__ = ["ExactSurvey", "NystromSurvey", "PlainSurvey", "Survey"]

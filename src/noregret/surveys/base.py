@@ -1,0 +1,43 @@
+"""What `search` asks of a survey.
+
+A survey may be behind, and may be off by rounding. Choices never rest on it alone: it gives upper
+bounds, and `search` decides between contenders from the posterior itself.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from noregret.acquisitions import Acquisition
+from noregret.arrays import Indices, Matrix, Vector
+from noregret.posteriors import Posterior
+
+
+class Survey(Protocol):
+    """Follows posteriors of one run over one pool."""
+
+    mean: Vector  # (N,) right at rows that were refreshed
+    variance: Vector  # (N,) likewise
+    prior: Vector  # (N,) k(x, x)
+    slack: float  # how far rounding may have moved a mean
+    relative: float  # how far it may have moved a variance, over the prior one
+
+    def follow(self, posterior: Posterior) -> None:
+        """Take in that this is the posterior now."""
+        ...
+
+    def refresh(self, rows: Indices) -> None:
+        """Bring mean and variance of these rows to the posterior."""
+        ...
+
+    def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
+        """Return an upper bound on today's score of every row, not sharp below `floor`."""
+        ...
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        """Return model covariance and covariance between the given rows and other rows."""
+        ...
+
+    def widen(self, mean_error: float, relative_error: float) -> None:
+        """Allow for more rounding than was thought, and start again."""
+        ...

@@ -1,0 +1,174 @@
+"""Whole runs by lazy search against runs that look at every row for every single evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import noregret as nr
+from noregret import contenders
+from noregret.arrays import Indices, Matrix, Vector
+from noregret.kernels import Kernel
+from noregret.search import Enumeration
+from problems import kernels
+from twins import FullSearch, searched_fully, swapped
+
+ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
+    "mini_gp_ucb": nr.mini_gp_ucb,
+    "mini_gp_ei": nr.mini_gp_ei,
+    "gp_ucb": nr.gp_ucb,
+    "gp_ei": nr.gp_ei,
+    "gp_bucb-product": partial(nr.gp_bucb, rule="product"),
+    "gp_bucb-global": partial(nr.gp_bucb, rule="global"),
+    "gp_bucb-local": partial(nr.gp_bucb, rule="local"),
+    "bkb": nr.bkb,
+    "bbkb-global": partial(nr.bbkb, rule="global"),
+    "bbkb-local": partial(nr.bbkb, rule="local"),
+    "bbkb-sticky": partial(nr.bbkb, dictionary="sticky"),
+}
+every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+
+
+@dataclass(frozen=True)
+class Story:
+    """A pool with duplicates, a function on it, and the seed of all that happens."""
+
+    X: Matrix
+    values: Vector
+    kernel: Kernel
+    noise_std: float
+    limit: float
+    seed: int
+
+    def measure(self, rows: Indices, rng: np.random.Generator) -> Vector:
+        return self.values[rows] + self.noise_std * rng.standard_normal(len(rows))
+
+    def optimizer(self, name: str) -> nr.Optimizer:
+        settings = {} if name in ("gp_ucb", "gp_ei", "bkb") else {"limit": self.limit}
+        return ALGORITHMS[name](
+            nr.Pool(self.X),
+            kernel=self.kernel,
+            noise_std=self.noise_std,
+            seed=self.seed,
+            **settings,
+        )
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> Story:
+    dim, candidates = draw(st.integers(1, 3)), draw(st.integers(3, 90))
+    seed = draw(st.integers(0, 2**20))
+    rng = np.random.default_rng(seed)
+    kernel = draw(kernels(dim))
+    X = rng.standard_normal((candidates, dim))
+    copies = rng.integers(0, candidates, size=draw(st.integers(0, candidates // 2)))
+    X = np.vstack([X, X[copies]])[rng.permutation(candidates + len(copies))]
+    C = rng.standard_normal((6, dim))
+    values = kernel(X, C) @ rng.standard_normal(6)
+    noise_std = 10.0 ** draw(st.floats(-3, 1))
+    return Story(X, values, kernel, noise_std, draw(st.sampled_from([1.1, 2.0, 5.0])), seed)
+
+
+def together(story: Story, one: nr.Optimizer, other: nr.Optimizer, steps: int) -> None:
+    """Live through the same run twice: two workers, late and unasked values, exclusions."""
+    rng = np.random.default_rng(story.seed)
+    for _ in range(steps):
+        event, some = rng.random(), rng.integers(0, len(story.X), size=int(rng.integers(1, 4)))
+        if event < 0.04:
+            if (~one._excluded).sum() > len(some):
+                one.exclude(some)
+                other.exclude(some)
+        elif event < 0.12:
+            told = story.measure(some, rng)
+            one.tell(some, told)
+            other.tell(some, told)
+        else:
+            most, worker = int(rng.integers(1, 40)), ("a", "b")[int(rng.integers(2))]
+            a, b = one.ask(at_most=most, worker=worker), other.ask(at_most=most, worker=worker)
+            assert a.sequence.tolist() == b.sequence.tolist()
+            assert a.reason == b.reason
+            if event < 0.7:  # else the other worker may ask while this is under way
+                told = story.measure(np.asarray(a.sequence, dtype=np.int64), rng)
+                one.tell(a.sequence, told)
+                other.tell(b.sequence, told)
+
+
+@contextmanager
+def groups_of(few: int) -> Iterator[None]:
+    """Rows looked at together, so few that small pools know all the roads of large ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contenders, "FEW", few)
+        yield
+
+
+@every_algorithm
+@given(stories(), st.sampled_from([1, 2, 5, 64]), st.sampled_from([0, 2, 8, 1000]))
+def test_lazy_runs_are_full_runs(name: str, story: Story, few: int, columns: int) -> None:
+    """A choice that laziness changed would void the guarantees, and no one would see it.
+
+    With room for the kernel values of no point, of a few, or of all of them.
+    """
+    plain = story.optimizer(name)
+    search = Enumeration(plain.pool, memory=columns * 8 * len(story.X))
+    one = swapped(plain, search=search)
+    with groups_of(few):
+        together(story, one, searched_fully(plain), steps=25)
+
+
+@every_algorithm
+@given(stories())
+def test_looking_changes_no_later_choice(name: str, story: Story) -> None:
+    """A dashboard that shows best() and the certificate must not steer the run it shows.
+
+    In between values, where the posterior that is looked at is never the one that a batch opens on.
+    """
+    watched, other = story.optimizer(name), story.optimizer(name)
+    rng, watch = np.random.default_rng(story.seed), np.random.default_rng([story.seed, 1])
+    for _ in range(15):
+        most = int(rng.integers(1, 12))
+        a, b = watched.ask(at_most=most), other.ask(at_most=most)
+        assert a.sequence.tolist() == b.sequence.tolist()
+        for row in np.asarray(a.sequence, dtype=np.int64):
+            told = story.measure(np.array([row]), rng)
+            watched.tell([row], told)
+            other.tell([row], told)
+            if watch.random() < 0.4:
+                watched.best()
+                highest = watched.certificate().reachable
+                assert highest == pytest.approx(highest_of_all(watched), rel=1e-9, abs=1e-12)
+
+
+def highest_of_all(optimizer: nr.Optimizer) -> float:
+    """Return the largest upper bound of the pool, looking at every row."""
+    bandit, state = optimizer._policy, optimizer._state
+    assert isinstance(bandit, nr.Bandit)
+    full = replace(bandit, search=FullSearch(optimizer.pool))
+    return full.certify(state, optimizer._evidence(), 0).highest
+
+
+def test_two_runs_may_share_a_policy() -> None:
+    """One policy, many seeds: what one run was told must not leak into another.
+
+    Both start with the same candidates, so that their searches look alike but for the values.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.random((50, 2))
+    make = partial(nr.gp_ucb, nr.Pool(X), kernel=nr.RBF(0.3), noise_std=0.1, start=[3, 7, 20])
+    for trial in range(10):
+        shared = make()._policy
+        runs = [nr.Optimizer(nr.Pool(X), shared, seed=0) for _ in range(2)]
+        alone = [searched_fully(make()) for _ in range(2)]
+        noise = np.random.default_rng(trial).standard_normal((2, 20))
+        for step in range(20):
+            for run, twin, told in zip(runs, alone, noise[:, step], strict=True):
+                a, b = run.ask(), twin.ask()
+                assert a.sequence.tolist() == b.sequence.tolist()
+                run.tell(a, [told] * len(a))
+                twin.tell(b, [told] * len(b))
