@@ -71,8 +71,8 @@ MUTANTS = (
     Mutant(
         "local rows are not looked at again as the batch grows",
         "batching.py",
-        "self.slack[rows] = bound - g",
-        "self.slack[rows] = bound - 2 * g",
+        "self.slack[doubtful] = bounds - g",
+        "self.slack[doubtful] = bounds - 2 * g",
         RATIOS + "test_the_local_rule_is_its_bound_checked_at_every_step",
     ),
     Mutant(
@@ -270,8 +270,8 @@ MUTANTS = (
     Mutant(
         "lazy search trusts a score that was decided before variances shrank",
         "contenders.py",
-        "        self._hallucinated = len(self._steps)\n        if self._steps:\n",
-        "        self._hallucinated = len(self._steps)\n        if not self._steps:\n",
+        "        if self._active.steps:\n            variance",
+        "        if not self._active.steps:\n            variance",
         LAZY + "test_lazy_runs_are_full_runs",
     ),
     Mutant(
@@ -305,8 +305,8 @@ MUTANTS = (
     Mutant(
         "a row takes in updates that it has seen, since its neighbour had not",
         "surveys/exact.py",
-        "                T[np.arange(oldest, self._now) < stamps[:, None]] = 0.0\n",
-        "                pass\n",
+        "            T[np.arange(oldest, self._now) < stamps[:, None]] = 0.0\n",
+        "            pass\n",
         SURVEY + "test_bounds_hold_where_what_is_kept_ends_in_the_middle",
     ),
     Mutant(
@@ -319,8 +319,8 @@ MUTANTS = (
     Mutant(
         "the tail is left out of the variance",
         "posteriors/exact.py",
-        '- np.einsum("ij,ij->j", V, V) - np.einsum("ij,ij->i", T, T)',
-        '- np.einsum("ij,ij->j", V, V)',
+        'np.einsum("ij,ij->j", V, V) + np.einsum("ij,ij->i", T, T)',
+        'np.einsum("ij,ij->j", V, V)',
         EXACT + "test_incremental_is_refactorised",
     ),
     Mutant(
@@ -340,8 +340,8 @@ MUTANTS = (
     Mutant(
         "ties go to the highest row",
         "contenders.py",
-        "at = int(best[np.argmin(self._rows[best])])",
-        "at = int(best[np.argmax(self._rows[best])])",
+        "at = int(best[np.argmin(self._active.rows[best])])",
+        "at = int(best[np.argmax(self._active.rows[best])])",
         SEARCH + "test_ties_go_to_the_lowest_row_however_rows_are_grouped",
     ),
     Mutant(

@@ -17,6 +17,7 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.errors import require_above, require_at_least, require_count
+from noregret.threads import spread
 
 TOGETHER = 1 << 11  # rows whose local bounds are looked at together
 MANY_OF = 16  # the share of a pool from which on it is cheaper to look at all of it
@@ -324,13 +325,10 @@ class LocalSums:
         doubtful = np.flatnonzero(self.slack + g > limit)
         if len(doubtful) * MANY_OF > len(excluded):
             doubtful = np.flatnonzero(~excluded) if excluded.any() else np.arange(len(excluded))
-        over = False
-        for start in range(0, len(doubtful), TOGETHER):
-            rows = doubtful[start : start + TOGETHER]
-            bound = np.minimum(self._ratios(rows), g)
-            self.slack[rows] = bound - g
-            over = over or bool(bound.max() > limit)
-        return over
+        pieces = [doubtful[at : at + TOGETHER] for at in range(0, len(doubtful), TOGETHER)]
+        bounds = np.minimum(np.concatenate([np.empty(0), *spread(self._ratios, pieces)]), g)
+        self.slack[doubtful] = bounds - g
+        return bool(bounds.max(initial=0.0) > limit)
 
     def _ratios(self, rows: Indices) -> Vector:
         """Return bound (3) at rows, after adding what they have not seen to their sums."""

@@ -9,8 +9,9 @@ import numpy as np
 
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.hallucinations import Hallucinations
 from noregret.pools import Candidates
-from noregret.posteriors import Posterior, cholesky
+from noregret.posteriors import Posterior
 from noregret.surveys import Survey
 
 SAFETY = 16.0  # how much more rounding is allowed for than was seen
@@ -59,14 +60,11 @@ class Contenders:
         self._queue_cells: Vector  # … their cells …
         self._taken: int  # … and how many of them are active
         self._floor: float  # no score outside the queue reaches it
-        self._rows: Indices  # active rows …
-        self._places: dict[int, int]  # … where each of them stands …
-        self._mean: Vector
-        self._variance: Vector
-        self._prior: Vector
-        self._F: Matrix  # … and features, where they are needed
-        self._G: Matrix  # (active, steps) covariances with what was taken, over √(ridge/count + σ²)
-        self._steps: list[tuple[int, int, int, float]]  # taken: row, place, count, 1/√g
+        self._active: Hallucinations  # the variances of rows that are followed …
+        self._mean: Vector  # … their means …
+        self._prior: Vector  # … and prior variances …
+        self._high: Vector  # … and scores, with all rounding upwards …
+        self._low: Vector  # … or downwards
         self._least: float  # the lowest cell that was best
         # Where scores were in the last batch is a guess at where they will be in this one.
         guess, low = (last.highest, last.lowest) if last is not None else (-np.inf, np.inf)
@@ -76,7 +74,7 @@ class Contenders:
     def best(self) -> int:
         while True:
             at, cell = self._winner()
-            row = int(self._rows[at])
+            row = int(self._active.rows[at])
             if not self._is_open(cell, row):
                 self._least = min(self._least, cell)
                 return row
@@ -84,15 +82,13 @@ class Contenders:
 
     def _winner(self) -> tuple[int, float]:
         """Return the place and cell of the best active row."""
-        cells = self._cell(self._high)
-        least = self._cell(self._low)
+        cells, least = self._cell(self._high), self._cell(self._low)
         close = np.flatnonzero(cells >= least.max())
         if len(close) > 1:
-            unsure = close[cells[close] != least[close]]
-            for at in unsure.tolist():
-                cells[at] = self._cell(self._decided(int(self._rows[at])))
+            for at in close[cells[close] != least[close]].tolist():
+                cells[at] = self._cell(self._decided(int(self._active.rows[at])))
             best = close[cells[close] == cells[close].max()]
-            at = int(best[np.argmin(self._rows[best])])
+            at = int(best[np.argmin(self._active.rows[best])])
             return at, float(cells[at])
         return int(close[0]), float(least[close[0]])  # a tie outside would make more active
 
@@ -108,22 +104,23 @@ class Contenders:
         return self._marginals(row)[1]
 
     def now(self, row: int) -> float:
-        if not self._steps:
+        if not self._active.steps:
             return self.stale(row)
         at = self._place(row)
-        return float(self._variance[at])
+        return float(self._active.variance[at])
 
     def stays(self, row: int, most: int) -> int:
         """r evaluations of x shrink its model variance s to s/(1 + r·s/ridge), all others less."""
         at = self._place(row)
-        own = self._moved(at)
+        own, ridge = self._active.model_variance(at), self._posterior.ridge
+        kept = float(self._active.variance[at]) - own
         rest = float(np.max(self._high, where=np.arange(len(self._high)) != at, initial=-np.inf))
         rest = max(rest, self._next())
+        mean, prior = self._mean[at : at + 1], self._prior[at : at + 1]
 
         def leads_after(r: int) -> bool:
-            shrunk = self._variance[at] - own + own / (1 + r * own / self._posterior.ridge)
-            low = self._scores(self._mean[at : at + 1], shrunk, self._prior[at], -1.0)
-            return float(low[0]) > rest
+            shrunk = np.array([kept + own / (1 + r * own / ridge)])
+            return float(self._scores(mean, shrunk, prior, -1.0)[0]) > rest
 
         if most == 1 or not leads_after(1):
             return 1
@@ -145,16 +142,7 @@ class Contenders:
 
     def shrink(self, row: int, count: int) -> None:
         at = self._place(row)
-        self._featured()
-        c = self._covariances(at)
-        g = count / (self._posterior.ridge + count * max(float(c[at]), 0.0))
-        c *= g**0.5
-        k = len(self._steps)
-        if k == self._G.shape[1]:
-            self._G = np.concatenate([self._G, np.zeros((len(c), k + 16))], axis=1)
-        self._steps.append((row, at, count, g**-0.5))
-        self._G[:, k] = c
-        self._variance = np.maximum(self._variance - c**2, 0.0)  # rounding, as in posteriors
+        self._active.take(at, count)
         self._rescore()
 
     @property
@@ -164,13 +152,17 @@ class Contenders:
 
     @property
     def lowest(self) -> float:
-        """The lowest score that was best since the first was taken; infinite if none was."""
-        return float((self._least - OFFSET) * self._quantum) if self._steps else np.inf
+        """Where scores may fall to in a batch like this one; infinite if none was taken."""
+        if not self._active.steps:
+            return np.inf
+        least = float((self._least - OFFSET) * self._quantum)
+        return least - 0.5 * (self.highest - least)
 
     def _open(self, guess: float, low: float) -> bool:
         """Fill the queue; False if the survey was found wanting and has started again."""
-        survey = self._survey
-        needed = min(guess, low)
+        self._active = Hallucinations(self._pool, self._posterior)
+        self._mean = self._prior = self._high = self._low = np.empty(0)
+        survey, needed = self._survey, min(guess, low)
         self._bound = survey.ceilings(self._acquisition, self._beta, self._top, needed)
         self._bound[self._excluded] = -np.inf
         self._quantum = 1.0
@@ -179,10 +171,6 @@ class Contenders:
         self._now = self._posterior  # with the first `_hallucinated` of the steps
         self._hallucinated = 0
         self._taken = 0
-        self._steps = []
-        self._rows, self._places = np.empty(0, dtype=np.int64), {}
-        self._mean = self._variance = self._prior = np.empty(0)
-        self._F, self._G = np.empty((0, 0)), np.empty((0, 0))
         self._activate(FEW)
         return self._is_sound()
 
@@ -202,7 +190,7 @@ class Contenders:
         known, self._bound[looked] = self._bound[looked], -np.inf
         rows = np.flatnonzero(self._bound >= min(self._bottom(floor), low))
         self._bound[looked] = known
-        queue, most = [looked], few
+        queue, most = [looked], 4 * few
         while len(rows):  # the highest first: they raise the floor, which the others may not reach
             looked, rows = self._parted(rows, most)
             floor = max(floor, float(self._lowest(looked).max()))
@@ -252,11 +240,9 @@ class Contenders:
         self._bound[rows] = self._scores(*known, 1.0)
         return self._scores(*known, -1.0)
 
-    def _scores(
-        self, mean: Vector, variance: Vector, prior: Vector, sign: float, steps: int = 0
-    ) -> Vector:
+    def _scores(self, mean: Vector, variance: Vector, prior: Vector, sign: float) -> Vector:
         """Return scores with all rounding upwards (sign 1) or downwards (sign −1)."""
-        relative = self._survey.relative * (1.0 + steps / 32)
+        relative = self._survey.relative * (1.0 + len(self._active.steps) / 128)
         return self._acquisition.score(
             mean + sign * self._survey.slack,
             np.maximum(variance + sign * relative * prior, 0.0),
@@ -308,74 +294,39 @@ class Contenders:
         rows = self._queue[self._taken : self._taken + most]
         self._taken += len(rows)
         self._bound[rows] = -np.inf  # they are followed from here on
-        self._follow(np.array([row for row in rows.tolist() if row not in self._places], dtype=int))
+        new = [row for row in rows.tolist() if row not in self._active]
+        self._follow(np.array(new, dtype=np.int64))
 
     def _follow(self, rows: Indices) -> None:
         """Make rows active."""
         survey = self._survey
         survey.refresh(rows)
-        for at, row in enumerate(rows.tolist(), start=len(self._rows)):
-            self._places[row] = at
-        self._rows = np.concatenate([self._rows, rows])
         mean = np.where(self._excluded[rows], -np.inf, survey.mean[rows])  # never the best
+        self._active.join(rows, survey.variance[rows])
         self._mean = np.concatenate([self._mean, mean])
-        self._variance = np.concatenate([self._variance, survey.variance[rows]])
         self._prior = np.concatenate([self._prior, survey.prior[rows]])
-        if self._steps:
-            self._featured()
         self._rescore()
 
-    def _featured(self) -> None:
-        """Have features of all active rows, those that came late with what they missed."""
-        late = slice(len(self._F), len(self._rows))
-        if late.start == late.stop:
-            return
-        X = self._pool.rows(self._rows[late])
-        F = self._posterior.features(X)
-        self._F = F if late.start == 0 else np.concatenate([self._F, F])
-        k, G = len(self._steps), np.zeros((len(X), self._G.shape[1]))
-        if k:
-            taken = np.array([at for _, at, _, _ in self._steps])
-            Z = self._pool.rows(self._rows[taken])
-            C = self._posterior.pull(X, F, Z, self._F[taken])
-            T = np.tril(self._G[taken, :k], -1) + np.diag([root for *_, root in self._steps])
-            G[:, :k] = cholesky.solve_lower(np.asfortranarray(T), C.T).T
-            self._variance[late] = np.maximum(self._variance[late] - (G**2).sum(axis=1), 0.0)
-        self._G = G if late.start == 0 else np.concatenate([self._G, G])
-
     def _place(self, row: int) -> int:
-        if row not in self._places:
+        if row not in self._active:
             self._follow(np.array([row]))
-        return self._places[row]
-
-    def _covariances(self, at: int) -> Vector:
-        """Return the model covariance of all active rows with one of them, now."""
-        X = self._pool.rows(self._rows)
-        f, k = self._F[at : at + 1], len(self._steps)
-        c: Vector = self._posterior.pull(X, self._F, X[at : at + 1], f)[:, 0]
-        c -= self._G[:, :k] @ self._G[at, :k]
-        return c
-
-    def _moved(self, at: int) -> float:
-        """Return the model variance of one active row, now."""
-        self._featured()
-        x, f, k = self._pool.rows(self._rows[at : at + 1]), self._F[at : at + 1], len(self._steps)
-        own = float(self._posterior.pull(x, f, x, f)[0, 0])
-        return max(own - float(self._G[at, :k] @ self._G[at, :k]), 0.0)
+        return self._active.place(row)
 
     def _rescore(self) -> None:
-        k = len(self._steps)
-        self._high = self._scores(self._mean, self._variance, self._prior, 1.0, k)
-        self._low = self._scores(self._mean, self._variance, self._prior, -1.0, k)
+        known = self._mean, self._active.variance, self._prior
+        self._high, self._low = self._scores(*known, 1.0), self._scores(*known, -1.0)
 
     def _decided(self, row: int) -> float:
         """Return the score of a row, computed by itself."""
         mean, variance = self._marginals(row)
-        for taken, _, count, _ in self._steps[self._hallucinated :]:
+        counts: dict[int, int] = {}
+        for taken, count in self._active.steps[self._hallucinated :]:
+            counts[taken] = counts.get(taken, 0) + count
+        for taken, count in counts.items():
             x = self._pool.rows(np.array([taken]))[0]
             self._now = self._now.hallucinate(taken, x, count)
-        self._hallucinated = len(self._steps)
-        if self._steps:
+        self._hallucinated = len(self._active.steps)
+        if self._active.steps:
             variance = float(self._now.variance(self._pool.rows(np.array([row])))[0])
         return self._scored(mean, variance)
 

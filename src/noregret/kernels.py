@@ -261,7 +261,7 @@ def _of_distances(
 
     With a = (x, ‖x‖², 1) and b = (−2z, 1, ‖z‖²), a·b = ‖x − z‖², up to a rounding error of about
     eps·(‖x‖² + ‖z‖²). Pairs so close that this error matters are computed again by differences, so
-    that equal rows have distance 0. Rows are first centred on Z, to keep the norms small.
+    that equal rows have distance 0. Rows are first centred on one of them, to keep norms small.
     """
     if isinstance(scale, tuple) and len(scale) != X.shape[1]:
         raise ArgumentError(
@@ -276,7 +276,7 @@ def _of_distances(
         shape(S)
         return S
     d = X.shape[1]
-    centre = Z.mean(axis=0)
+    centre = Z[0]
     A, B = np.empty((len(X), d + 2)), np.empty((len(Z), d + 2))
     np.divide(X - centre, scale, out=A[:, :d])
     np.divide(Z - centre, scale, out=B[:, :d])

@@ -28,6 +28,7 @@ from noregret.policy import Evidence, Policy, State
 from noregret.pools import Candidates, require_pool
 from noregret.posteriors import Points
 from noregret.snapshot import Parts
+from noregret.threads import steady
 from noregret.tickets import OPEN, Ticket, Tickets, counted, digest_of
 
 MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
@@ -84,7 +85,8 @@ class Optimizer:
             raise ArgumentError(f"ask(worker=...) must be a string, got {worker!r}.")
         ticket = self._tickets.held_by(worker)
         if ticket is None:
-            proposal, self._state = self._policy.propose(self._state, self._evidence(), room)
+            with steady():
+                proposal, self._state = self._policy.propose(self._state, self._evidence(), room)
             ticket = self._tickets.open(
                 worker, proposal.rows, proposal.repeats, proposal.variances, proposal.reason
             )
@@ -168,13 +170,15 @@ class Optimizer:
     @property
     def posterior(self) -> PosteriorView:
         """What is believed of f now, in your sign and units."""
-        posterior = self._policy.posterior(self._state, self._evidence())
+        with steady():
+            posterior = self._policy.posterior(self._state, self._evidence())
         return PosteriorView(posterior, self._units, self._pool.dim)
 
     def best(self) -> Best:
         """Return the evaluated candidate of highest posterior mean (of lowest, minimising)."""
         evidence = self._evidence()
-        estimates = self._policy.estimates(self._state, evidence)
+        with steady():
+            estimates = self._policy.estimates(self._state, evidence)
         at = self._best_place(evidence, estimates.mean)
         row = evidence.told.rows[at : at + 1]
         bounds = self._units.outwards(np.array([estimates.lower[at], estimates.upper[at]]))
@@ -191,9 +195,10 @@ class Optimizer:
     def certificate(self) -> Certificate:
         """Return how far `best()` can be from the true best, and what that rests on."""
         evidence = self._evidence()
-        estimates = self._policy.estimates(self._state, evidence)
-        at = self._best_place(evidence, estimates.mean)
-        gap = self._policy.certify(self._state, evidence, int(evidence.told.rows[at]))
+        with steady():
+            estimates = self._policy.estimates(self._state, evidence)
+            at = self._best_place(evidence, estimates.mean)
+            gap = self._policy.certify(self._state, evidence, int(evidence.told.rows[at]))
         return Certificate(
             gap=gap.gap,
             id=self._pool.keys(np.array([gap.row]))[0].item(),

@@ -21,3 +21,9 @@ class Work:
         """Count a product of (rows × inner) by (inner × columns), its left side read once."""
         self.flops += 2 * rows * inner * columns
         self.bytes += 8 * rows * (inner + columns)
+
+    def add(self, other: Work) -> None:
+        """Take in what was counted elsewhere: by another thread."""
+        self.refreshed += other.refreshed
+        self.bytes += other.bytes
+        self.flops += other.flops

@@ -15,7 +15,7 @@ from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points, least_norm
 from noregret.posteriors.cholesky import EPS
 
-LONGEST_TAIL = 32  # updates carried beside a factor, at least; n/16 where that is more
+LONGEST_TAIL = 64  # updates carried beside a factor, at least; n/2 where that is more
 DRIFT = 1e-6  # of the prior variance: rounding in carried updates that is worth a line in the log
 
 log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class ExactPosterior:
         changed = np.flatnonzero(told.w != w)
         if not changed.size:
             return self
-        longest = max(LONGEST_TAIL, n // 16)
+        longest = max(LONGEST_TAIL, n // 2)
         if len(changed) > longest:
             return self._factored(told)
         start = self
@@ -186,7 +186,7 @@ class ExactPosterior:
                 y=np.append(y, self.mean(X)),
             )
             before, alpha = np.append(w, 0.0), np.append(self.alpha, 0.0)
-        short = len(self.gains) < max(LONGEST_TAIL, len(p) // 16)
+        short = len(self.gains) < max(LONGEST_TAIL, len(p) // 2)
         start = self if short else self._factored(p)
         now = start._updated(more, before, [j])
         return replace(now, alpha=alpha)
@@ -195,10 +195,14 @@ class ExactPosterior:
         """Return mean and variance at each row of X by (1) and (2)."""
         K = self.kernel(X, self.points.X)  # (rows, n)
         mu = K @ self.alpha
-        V, T = self._halves(K)
-        var = self.kernel.diagonal(X) - np.einsum("ij,ij->j", V, V) - np.einsum("ij,ij->i", T, T)
+        var = self.kernel.diagonal(X) - self.explained(K)
         # Rounding leaves up to about n·eps·k(x, x) below zero where x is known almost exactly.
         return mu, np.maximum(var, 0.0)
+
+    def explained(self, K: Matrix) -> Vector:
+        """Return k(x)ᵀ A⁻¹ k(x) for each row k(x) of K."""
+        V, T = self._halves(K)
+        return np.asarray(np.einsum("ij,ij->j", V, V) + np.einsum("ij,ij->i", T, T))
 
     def _halves(self, K: Matrix) -> tuple[Matrix, Matrix]:
         """Return L⁻¹k, as columns, and Uᵀk, as rows."""
@@ -241,7 +245,7 @@ class ExactPosterior:
     def rounding(self) -> tuple[float, float]:
         """Sums of n terms k(x, xᵢ)·αᵢ, and of n squares that add up to at most k(x, x)."""
         n, kappa = len(self.points), float(self.kernel.diagonal(self.points.X).max(initial=0.0))
-        return n * EPS * kappa * float(np.abs(self.alpha).sum()), 64 * (n + 1) * EPS
+        return n * EPS * kappa * float(np.abs(self.alpha).sum()), 16 * (n + 1) * EPS
 
     @property
     def width(self) -> int:

@@ -233,7 +233,7 @@ class NystromPosterior:
     def rounding(self) -> tuple[float, float]:
         """Sums of m terms zᵢ(x)·θᵢ, ‖z‖ at most √k(x, x), and of m squares up to k(x, x)."""
         m, kappa = len(self.members), float(self.kernel.diagonal(self.members.X).max(initial=0.0))
-        return m * EPS * float(np.sqrt(kappa) * np.abs(self.theta).sum()), 64 * (m + 1) * EPS
+        return m * EPS * float(np.sqrt(kappa) * np.abs(self.theta).sum()), 16 * (m + 1) * EPS
 
     @property
     def width(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -11,11 +12,13 @@ import numpy.typing as npt
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.pools import Candidates
-from noregret.posteriors import ExactPosterior, Points, Posterior, cholesky
+from noregret.posteriors import ExactPosterior, Points, Posterior
+from noregret.threads import spread
 from noregret.work import Work
 
 log = logging.getLogger(__name__)
 SCAN = 1 << 14  # rows whose bounds are computed together: their columns stay in a core's cache
+TOGETHER = 1 << 12  # rows brought up to date together, at most
 ROOM = 1e-9  # by which gains are rounded up
 
 
@@ -76,15 +79,10 @@ class ExactSurvey:
             return
         p = self._last
         assert p is not None
-        self._work.refreshed += len(behind)
-        ages, n = self._now - self._stamp[behind], len(p.points)
-        afresh = (self._stamp[behind] < self._first) | (2 * ages > n)
-        recent = ~afresh & (ages <= 8)
-        step = chunk_rows(2 * n)
-        for mask, anew in ((afresh, True), (recent, False), (~afresh & ~recent, False)):
-            group = behind[mask]
-            for start in range(0, len(group), step):
-                self._catch_up(p, group[start : start + step], anew=anew)
+        step = min(chunk_rows(2 * len(p.points)), TOGETHER)
+        pieces = [behind[start : start + step] for start in range(0, len(behind), step)]
+        for work in spread(partial(self._catch_up, p), pieces):
+            self._work.add(work)
 
     def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
         N = len(self.mean)
@@ -157,30 +155,38 @@ class ExactSurvey:
         self._now += missed
         self._gain += float(posterior.gains[before:].sum())
 
-    def _catch_up(self, posterior: ExactPosterior, rows: Indices, *, anew: bool) -> None:
-        n = len(posterior.points)
+    def _catch_up(self, posterior: ExactPosterior, rows: Indices) -> Work:
+        n, work = len(posterior.points), Work(refreshed=len(rows))
         K = posterior.kernel(self._pool.rows(rows), posterior.points.X)
         stamps, self._stamp[rows] = self._stamp[rows], 0  # broken off, they start again
-        oldest = int(stamps.min())
-        if anew:
-            V = cholesky.solve_lower(posterior.L, K[:, : len(posterior.L)].T)
-            T = K @ posterior.tail
-            variance = self.prior[rows] - np.einsum("ij,ij->j", V, V)
-            self._work.product(len(rows), n, n // 2 + 8)
-        else:
-            variance = self.variance[rows]
-            T = K @ self._U[:n, oldest - self._first : self._now - self._first]
-            if oldest < stamps.max():
-                T[np.arange(oldest, self._now) < stamps[:, None]] = 0.0
-            self._work.product(len(rows), n, T.shape[1])
-        variance -= np.einsum("ij,ij->i", T, T)
+        prior, variance = self.prior[rows], self.variance[rows]
+        ages = self._now - stamps
+        anew = (stamps < self._first) | (2 * ages > n)
+        recent = ~anew & (ages <= max(8, n // 16))
+        for group in (recent, ~anew & ~recent):
+            if group.any():
+                variance[group] -= self._missed_by(K[group], stamps[group], work)
+        if anew.any():
+            variance[anew] = prior[anew] - posterior.explained(K[anew])
+            work.product(int(anew.sum()), n, n // 2)
         np.maximum(variance, 0.0, out=variance)  # rounding, as in ExactPosterior
         mean = K @ posterior.alpha
         self.mean[rows], self.variance[rows] = mean, variance
         self._high[rows] = mean + self.slack
-        self._reach[rows] = np.sqrt(variance + 2 * self.relative * self.prior[rows])
+        self._reach[rows] = np.sqrt(variance + 2 * self.relative * prior)
         self._since[rows] = self._gain
         self._stamp[rows] = self._now
+        work.product(len(rows), n, 1 + self._pool.dim)
+        return work
+
+    def _missed_by(self, K: Matrix, stamps: npt.NDArray[np.int32], work: Work) -> Vector:
+        """Return Σ(k(x)ᵀu)² over the updates that each row missed."""
+        oldest = int(stamps.min())
+        T: Matrix = K @ self._U[: K.shape[1], oldest - self._first : self._now - self._first]
+        if oldest < stamps.max():
+            T[np.arange(oldest, self._now) < stamps[:, None]] = 0.0
+        work.product(len(K), K.shape[1], T.shape[1])
+        return np.asarray(np.einsum("ij,ij->i", T, T))
 
 
 def _same(a: Points, b: Points) -> bool:

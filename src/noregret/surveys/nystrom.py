@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -13,11 +14,13 @@ from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.pools import Candidates
 from noregret.posteriors import NystromPosterior, Posterior, cholesky
+from noregret.threads import spread
 from noregret.work import Work
 
 log = logging.getLogger(__name__)
 CHUNK = 2048  # rows of a pass taken together: their kernel values stay in a core's cache
-STAGES = (0.5, 0.75, 1.0)  # shares of the dictionary after which rows may drop out
+STAGES = (0.3, 0.5, 0.65, 0.8, 0.9, 1.0)  # shares of the dictionary taken in one after another
+EXITS = (0.8, 0.9, 1.0)  # … after which rows may drop out
 WORTH = 0.7  # share of a chunk still in the race over which nobody is left out
 
 
@@ -49,6 +52,7 @@ class NystromSurvey:
             0, dtype=np.int64
         )  # of today's members in K, −1 where they are not kept
         self._weights: Vector = np.zeros(0)
+        self._weighed: tuple[bytes, Matrix, Indices] | None = None  # the last of `covariances`
         self._T: Matrix = np.zeros((0, 0))
         self.mean: Vector = np.zeros(N)
         self.variance: Vector = np.zeros(N)
@@ -64,7 +68,8 @@ class NystromSurvey:
             self._slots, self._kernel = {}, posterior.kernel
             for start, X in self._pool.chunks(CHUNK):
                 self.prior[start : start + len(X)] = posterior.kernel.diagonal(X)
-        self._T, jitter = cholesky.explained(posterior.R, posterior.ridge, posterior.LS)
+        T, jitter = cholesky.explained(posterior.R, posterior.ridge, posterior.LS)
+        self._T = np.ascontiguousarray(T)
         self._weights = cholesky.solve_upper(posterior.LS, posterior.theta[:, None])[:, 0]
         self.slack, relative = posterior.rounding
         self.relative = relative + 2 * jitter
@@ -73,6 +78,7 @@ class NystromSurvey:
             moved = posterior.moved(last)
         self._keep(posterior)
         rows = posterior.members.rows.tolist()
+        self._weighed = None
         self._places = np.array([self._slots.get(row, -1) for row in rows], dtype=np.int64)
         self._last = posterior
         if moved is None:
@@ -101,9 +107,9 @@ class NystromSurvey:
             return acquisition.score(self.mean + self.slack, self.variance + room, beta, top)
         if p.sticky:  # what is known of every row can be carried on to the next posterior
             floor = -np.inf
-        for start in range(0, len(bound), CHUNK):
-            rows = slice(start, min(start + CHUNK, len(bound)))
-            bound[rows] = self._pass(rows, acquisition, beta, top, floor)
+        look = partial(self._pass, acquisition, beta, top, floor, bound)
+        for work in spread(look, self._pieces()):
+            self._work.add(work)
         self._work.scanned += len(bound)
         return bound
 
@@ -111,14 +117,20 @@ class NystromSurvey:
         """c̃ and k̃ of `NystromPosterior`, through kept kernel values: O(m) a pair."""
         p = self._last
         assert p is not None
-        model, projection = p.weights(self._pool.rows(others))
-        K = self._values(rows)
-        C = K.T @ model
-        outside = np.flatnonzero(~np.isin(others, p.members.rows))  # k = zᵀz at members
-        R = C.copy()
-        X, Z = self._pool.rows(rows), self._pool.rows(others[outside])
-        R[:, outside] += p.kernel(X, Z) - K.T @ projection[:, outside]
-        self._work.product(len(rows), len(K), len(others) + len(outside))
+        key = others.tobytes()
+        if self._weighed is None or self._weighed[0] != key:
+            outside = np.flatnonzero(~np.isin(others, p.members.rows))  # k = zᵀz at members
+            model, projection = p.weights(self._pool.rows(others))
+            both = np.concatenate([model, projection[:, outside]], axis=1)
+            self._weighed = key, both, outside
+        _, both, outside = self._weighed
+        P = self._values(rows).T @ both
+        C = P[:, : len(others)]
+        R = C.copy() if outside.size else C
+        if outside.size:
+            X, Z = self._pool.rows(rows), self._pool.rows(others[outside])
+            R[:, outside] += p.kernel(X, Z) - P[:, len(others) :]
+        self._work.product(len(rows), len(both), both.shape[1])
         return C, R
 
     def widen(self, mean_error: float, relative_error: float) -> None:
@@ -133,49 +145,60 @@ class NystromSurvey:
     def _advance(self, U: Matrix, signs: Vector) -> None:
         """Carry what is known of every row on to a posterior that has moved by few columns."""
         W = np.concatenate([U, self._weights[:, None]], axis=1).T
-        for start in range(0, len(self.mean), CHUNK):
-            rows = slice(start, min(start + CHUNK, len(self.mean)))
-            K = self._values(rows)
-            Y = W @ K
+
+        def advance(rows: slice) -> None:
+            Y = W @ self._values(rows)
             self.mean[rows] = Y[-1]
             moved = self.variance[rows] + signs @ Y[:-1] ** 2
             self.variance[rows] = np.maximum(moved, 0.0)  # rounding, as in NystromPosterior
-            self._work.product(K.shape[1], len(K), len(W))
+
+        spread(advance, self._pieces())
+        self._work.product(len(self.mean), W.shape[1], len(W))
         self._work.refreshed += len(self.mean)
 
+    def _pieces(self) -> list[slice]:
+        N = len(self.mean)
+        return [slice(start, min(start + CHUNK, N)) for start in range(0, N, CHUNK)]
+
     def _pass(
-        self, rows: slice, acquisition: Acquisition, beta: float, top: float, floor: float
-    ) -> Vector:
-        """Return upper bounds on scores, sharp where they reach the floor."""
-        K = self._values(rows)
+        self,
+        acquisition: Acquisition,
+        beta: float,
+        top: float,
+        floor: float,
+        bounds: Vector,
+        rows: slice,
+    ) -> Work:
+        """Write upper bounds on scores of some rows, sharp where they reach the floor."""
+        K, work = self._values(rows), Work()
         m, count = K.shape
         mean, left = self._weights @ K, self.prior[rows].copy()
-        self.mean[rows] = mean
-        self._work.product(count, m, 1)
+        work.product(count, m, 1)
         high, room = mean + self.slack, self.relative * self.prior[rows]
-        bound = np.empty(count)
+        bound = acquisition.score(high, left + room, beta, top)
         race = np.arange(count)  # those not left out yet; K holds theirs
         done = 0
         for share in STAGES:
-            if not len(race):
-                break
             stop = int(np.ceil(share * m))
             Y = self._T[done:stop, :stop] @ K[:stop]
-            self._work.product(len(race), stop, stop - done)
+            work.product(len(race), stop, stop - done)
             left[race] -= np.einsum("ij,ij->j", Y, Y)
             done = stop
-            bound[race] = acquisition.score(
-                high[race], np.maximum(left[race], 0.0) + room[race], beta, top
-            )
-            ahead = bound[race] >= floor
-            if done < m and ahead.sum() < WORTH * len(race):
-                race, K = race[ahead], K[:, ahead]
-        self._work.refreshed += len(race)
+            if share not in EXITS:
+                continue
+            some = np.maximum(left[race], 0.0) + room[race]
+            bound[race] = acquisition.score(high[race], some, beta, top)
+            ahead = np.flatnonzero(bound[race] >= floor)
+            if done < m and len(ahead) < WORTH * len(race):
+                race, K = race[ahead], K.take(ahead, axis=1)
+        work.refreshed = len(race)
+        self.mean[rows] = mean
         self.variance[rows] = np.maximum(left, 0.0)  # rounding, as in NystromPosterior
         sharp = np.zeros(count, dtype=np.bool_)
         sharp[race] = True
         self._sharp[rows] = sharp
-        return bound
+        bounds[rows] = bound
+        return work
 
     def _values(self, rows: slice | Indices) -> Matrix:
         """Return k(x_j, x) for the members x_j and the given rows x, a row a member."""
@@ -204,8 +227,13 @@ class NystromSurvey:
             grown = np.empty((min(2 * (have + len(new)) + 16, self._most), self._K.shape[1]))
             grown[:have] = self._K[:have]
             self._K = grown
-        X = members.X[new]
-        for start, rows in self._pool.chunks(CHUNK):
-            self._K[have : have + len(new), start : start + len(rows)] = posterior.kernel(X, rows)
+        X, into = members.X[new], slice(have, have + len(new))
+
+        def fill(rows: slice) -> None:
+            some = self._pool.rows(np.arange(rows.start, rows.stop))
+            self._K[into, rows] = posterior.kernel(X, some)
+
+        if new:
+            spread(fill, self._pieces())
         for at, i in enumerate(new, start=have):
             self._slots[int(members.rows[i])] = at

@@ -1,0 +1,60 @@
+"""One thread in each product, several over a pass: BLAS's own threads cost more than they give.
+
+The products of a step are small, and waking threads for each takes longer than the product itself.
+A pass over a pool is large, but is cut into pieces that fit a cache, and threads that take a piece
+each do not wait for one another.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+
+@contextmanager
+def steady() -> Iterator[None]:
+    """Let BLAS use one thread, whatever it was told, for the time being."""
+    controller, _ = _machine()
+    with controller.limit(limits=1, user_api="blas"):
+        yield
+
+
+def spread(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
+    """Return work(piece) for each piece, in order, several at a time.
+
+    As many at a time as BLAS may use threads: OPENBLAS_NUM_THREADS and the like are heeded.
+    """
+    _, workers = _machine()
+    if workers == 1 or len(pieces) < 2:
+        return [work(piece) for piece in pieces]
+    return list(_executor(os.getpid(), workers).map(work, pieces))
+
+
+@lru_cache(maxsize=1)
+def _machine() -> tuple[ThreadpoolController, int]:
+    """Return what controls BLAS, and the number of threads that it was given."""
+    from threadpoolctl import ThreadpoolController  # takes a while to load, so not before use
+
+    controller = ThreadpoolController()
+    given = [library["num_threads"] for library in controller.info() if _is_blas(library)]
+    return controller, max(1, min([*given, os.cpu_count() or 1]))
+
+
+def _is_blas(library: dict[str, object]) -> bool:
+    return library["user_api"] == "blas"
+
+
+@lru_cache(maxsize=1)
+def _executor(process: int, workers: int) -> ThreadPoolExecutor:
+    """Return the threads of this process; a fork has to make its own."""
+    return ThreadPoolExecutor(workers, thread_name_prefix=f"noregret-{process}")
