@@ -64,8 +64,8 @@ MUTANTS = (
     Mutant(
         "the local bound is not tested at the switch from global",
         "batching.py",
-        "over = bound > self.limit and fill.local.exceed(self.limit, bound)",
-        "over = fill.bound > self.limit and fill.local.exceed(self.limit, bound)",
+        "over = bound > limit and fill.local.exceed(limit, bound)",
+        "over = fill.bound > limit and fill.local.exceed(limit, bound)",
         RATIOS + "test_the_local_rule_is_its_bound_checked_at_every_step",
     ),
     Mutant(
@@ -305,7 +305,7 @@ MUTANTS = (
     Mutant(
         "a row takes in updates that it has seen, since its neighbour had not",
         "surveys/exact.py",
-        "            T[np.arange(oldest, self._now) < stamps[:, None]] = 0.0\n",
+        "            T *= np.arange(oldest, self._now) >= stamps[:, None]\n",
         "            pass\n",
         SURVEY + "test_bounds_hold_where_what_is_kept_ends_in_the_middle",
     ),

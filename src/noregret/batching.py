@@ -106,6 +106,11 @@ def _times(choice: Choice, left: float) -> int:
     return choice.stays(most) if most > 1 else 1
 
 
+def _edge(limit: float) -> float:
+    """Return the limit with rounding added: sums that meet it exactly do so in any order."""
+    return limit + 1e-12 * (limit - 1.0)
+
+
 def _ratio(left: float, share: float) -> float:
     return left / share if share > 0 else math.inf
 
@@ -166,12 +171,12 @@ class ProductBound:
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         share = choice.now / fill.ridge
-        count = _times(choice, _ratio(self.limit / fill.bound - 1.0, share))
+        count = _times(choice, _ratio(_edge(self.limit) / fill.bound - 1.0, share))
         bound = fill.bound * (1 + count * share)  # (1): repeats of one choice telescope
         return count, replace(fill, size=fill.size + count, bound=bound)
 
     def is_full(self, fill: Fill) -> bool:
-        return fill.bound > self.limit
+        return fill.bound > _edge(self.limit)
 
     def admits(self, batch: int) -> float:
         return math.log(self.limit) / batch  # Π(1 + v) ≤ exp(Σ v)
@@ -202,12 +207,12 @@ class GlobalRatio:
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         share = choice.stale / fill.ridge
-        count = _times(choice, _ratio(self.limit - fill.bound, share))
+        count = _times(choice, _ratio(_edge(self.limit) - fill.bound, share))
         bound = fill.bound + count * share  # (2)
         return count, replace(fill, size=fill.size + count, bound=bound)
 
     def is_full(self, fill: Fill) -> bool:
-        return fill.bound > self.limit
+        return fill.bound > _edge(self.limit)
 
     admits = _by_sum
 
@@ -243,11 +248,13 @@ class LocalRatio:
         assert fill.local is not None
         fill.local.note(choice, count)
         bound = fill.bound + count * choice.stale / fill.ridge
-        over = bound > self.limit and fill.local.exceed(self.limit, bound)
+        limit = _edge(self.limit)
+        over = bound > limit and fill.local.exceed(limit, bound)
         return replace(fill, bound=bound, over=over)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
-        count = _times(choice, _ratio(self.limit - fill.bound, choice.stale / fill.ridge))
+        left = _edge(self.limit) - fill.bound
+        count = _times(choice, _ratio(left, choice.stale / fill.ridge))
         return count, replace(self.owe(fill, choice, count), size=fill.size + count)
 
     def is_full(self, fill: Fill) -> bool:

@@ -91,7 +91,9 @@ class Optimizer:
                 worker, proposal.rows, proposal.repeats, proposal.variances, proposal.reason
             )
         start, stop = ticket.first_open_stretch()
-        batch = self._batch(ticket)[start : min(stop, start + room)]
+        batch = self._batch(ticket)
+        if start or stop < len(ticket.fate) or room < stop:
+            batch = batch[start : min(stop, start + room)]
         return batch if start + room >= stop else replace(batch, reason=f"at_most {room} reached")
 
     def tell(

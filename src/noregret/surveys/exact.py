@@ -161,7 +161,7 @@ class ExactSurvey:
         stamps, self._stamp[rows] = self._stamp[rows], 0  # broken off, they start again
         prior, variance = self.prior[rows], self.variance[rows]
         ages = self._now - stamps
-        anew = (stamps < self._first) | (2 * ages > n)
+        anew = (stamps < self._first) | (ages > n)
         recent = ~anew & (ages <= max(8, n // 16))
         for group in (recent, ~anew & ~recent):
             if group.any():
@@ -184,7 +184,7 @@ class ExactSurvey:
         oldest = int(stamps.min())
         T: Matrix = K @ self._U[: K.shape[1], oldest - self._first : self._now - self._first]
         if oldest < stamps.max():
-            T[np.arange(oldest, self._now) < stamps[:, None]] = 0.0
+            T *= np.arange(oldest, self._now) >= stamps[:, None]
         work.product(len(K), K.shape[1], T.shape[1])
         return np.asarray(np.einsum("ij,ij->i", T, T))
 
