@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Protocol, final, runtime_checkable
 
 import numpy as np
-from scipy.special import erfcx, ndtr
 
 from noregret.arrays import Vector
 
@@ -122,6 +121,8 @@ def _log_h(u: Vector) -> Vector:
     With m(a) = Φ(−a)/φ(a) = √(π/2)·erfcx(a/√2), u = −a:  u Φ(u) + φ(u) = φ(a)·(1 − a·m(a)), and
     for large a,  1 − a·m(a) = a⁻² − 3a⁻⁴ + 15a⁻⁶ − 105a⁻⁸ + 945a⁻¹⁰ …
     """
+    from scipy.special import erfcx, ndtr  # a third of the time that `import noregret` takes
+
     out = np.empty_like(u)
     near = u > -1.0
     v = u[near]

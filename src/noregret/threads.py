@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from threadpoolctl import ThreadpoolController
 
 Piece = TypeVar("Piece")
@@ -57,4 +58,6 @@ def _is_blas(library: dict[str, object]) -> bool:
 @lru_cache(maxsize=1)
 def _executor(process: int, workers: int) -> ThreadPoolExecutor:
     """Return the threads of this process; a fork has to make its own."""
+    from concurrent.futures import ThreadPoolExecutor  # not before use, as above
+
     return ThreadPoolExecutor(workers, thread_name_prefix=f"noregret-{process}")
