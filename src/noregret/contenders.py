@@ -162,9 +162,10 @@ class Contenders:
         """Fill the queue; False if the survey was found wanting and has started again."""
         self._active = Hallucinations(self._pool, self._posterior)
         self._mean = self._prior = self._high = self._low = np.empty(0)
-        survey, needed = self._survey, min(guess, low)
+        survey, excluded, needed = self._survey, self._excluded, min(guess, low)
         self._bound = survey.ceilings(self._acquisition, self._beta, self._top, needed)
-        self._bound[self._excluded] = -np.inf
+        if excluded.any():
+            self._bound[excluded] = -np.inf
         self._quantum = 1.0
         self._queue, self._queue_cells, self._floor = self._rivals(guess, low)
         self._first, self._least = self._peak, np.inf

@@ -17,8 +17,9 @@ from noregret.threads import spread
 from noregret.work import Work
 
 log = logging.getLogger(__name__)
-SCAN = 1 << 14  # rows whose bounds are computed together: their columns stay in a core's cache
+SCAN = 1 << 15  # rows whose bounds are computed together: their columns stay in a core's cache
 TOGETHER = 1 << 12  # rows brought up to date together, at most
+BLAS_LIKES = 512  # right-hand sides from which on a triangular solve is as fast as a product
 ROOM = 1e-9  # by which gains are rounded up
 
 
@@ -87,12 +88,14 @@ class ExactSurvey:
     def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
         N = len(self.mean)
         bound = np.empty(N)
-        for start in range(0, N, SCAN):
-            rows = slice(start, start + SCAN)
+
+        def scan(rows: slice) -> None:
             gain = self._gain * (1 + ROOM) - self._since[rows]
             np.maximum(gain, 0.0, out=gain)
             high = self._high[rows] + self.slack
             bound[rows] = acquisition.ceiling(high, self._reach[rows], gain, beta, top)
+
+        spread(scan, [slice(start, start + SCAN) for start in range(0, N, SCAN)])
         self._work.scanned += N
         self._work.bytes += 32 * N
         return bound
@@ -161,7 +164,8 @@ class ExactSurvey:
         stamps, self._stamp[rows] = self._stamp[rows], 0  # broken off, they start again
         prior, variance = self.prior[rows], self.variance[rows]
         ages = self._now - stamps
-        anew = (stamps < self._first) | (ages > n)
+        patience = n if len(rows) < BLAS_LIKES else n // 2  # updates, before a solve costs less
+        anew = (stamps < self._first) | (ages > patience)
         recent = ~anew & (ages <= max(8, n // 16))
         for group in (recent, ~anew & ~recent):
             if group.any():
