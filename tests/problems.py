@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from hypothesis import strategies as st
@@ -12,6 +14,19 @@ from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
 
+MODELS: dict[str, Callable[..., nr.Optimizer]] = {
+    "mini_gp_ucb": nr.mini_gp_ucb,
+    "mini_gp_ei": nr.mini_gp_ei,
+    "gp_ucb": nr.gp_ucb,
+    "gp_ei": nr.gp_ei,
+    "gp_bucb-product": partial(nr.gp_bucb, rule="product"),
+    "gp_bucb-global": partial(nr.gp_bucb, rule="global"),
+    "gp_bucb-local": partial(nr.gp_bucb, rule="local"),
+    "bkb": nr.bkb,
+    "bbkb-global": partial(nr.bbkb, rule="global"),
+    "bbkb-local": partial(nr.bbkb, rule="local"),
+    "bbkb-sticky": partial(nr.bbkb, dictionary="sticky"),
+}
 RTOL = 1e-8  # of algebra in float64 on a few dozen well-conditioned points
 
 

@@ -15,19 +15,8 @@ import noregret as nr
 from noregret.arrays import Vector
 from noregret.errors import NumericalWarning
 from noregret.kernels import Kernel
+from problems import MODELS
 
-MODELS: dict[str, Callable[..., nr.Optimizer]] = {
-    "gp_ucb": nr.gp_ucb,
-    "gp_ei": nr.gp_ei,
-    "gp_bucb-product": partial(nr.gp_bucb, rule="product"),
-    "gp_bucb-global": partial(nr.gp_bucb, rule="global"),
-    "gp_bucb-local": partial(nr.gp_bucb, rule="local"),
-    "bkb": nr.bkb,
-    "bbkb-global": partial(nr.bbkb, rule="global"),
-    "bbkb-local": partial(nr.bbkb, rule="local"),
-    "mini_gp_ucb": nr.mini_gp_ucb,
-    "mini_gp_ei": nr.mini_gp_ei,
-}
 BASELINES: dict[str, Callable[..., nr.Optimizer]] = {
     "uniform": partial(nr.uniform, batch_size=3),
     "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=3),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 import pytest
 
@@ -14,24 +11,12 @@ from noregret.kernels import Kernel
 from noregret.posteriors import ExactPosterior
 from noregret.surveys import ExactSurvey
 from noregret.work import Work
-from problems import Diary, rounding
+from problems import MODELS, Diary, rounding
 from twins import searched_fully
 
 EPS = float(np.finfo(np.float64).eps)
 MILLION = 10**6
-ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
-    "mini_gp_ucb": nr.mini_gp_ucb,
-    "mini_gp_ei": nr.mini_gp_ei,
-    "gp_ucb": nr.gp_ucb,
-    "gp_ei": nr.gp_ei,
-    "gp_bucb-product": partial(nr.gp_bucb, rule="product"),
-    "gp_bucb-global": partial(nr.gp_bucb, rule="global"),
-    "gp_bucb-local": partial(nr.gp_bucb, rule="local"),
-    "bkb": nr.bkb,
-    "bbkb-global": partial(nr.bbkb, rule="global"),
-    "bbkb-local": partial(nr.bbkb, rule="local"),
-}
-every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+every_algorithm = pytest.mark.parametrize("name", MODELS)
 
 
 @pytest.mark.parametrize("tells", [1, 7, 1000])
@@ -119,7 +104,7 @@ def test_noise_from_a_millionth_to_a_thousand_of_the_signal(
     rng = np.random.default_rng(4)
     X = rng.random((90, 2))
     f = np.sin(6 * X[:, 0]) * X[:, 1]
-    optimizer = ALGORITHMS[name](nr.Pool(X), kernel=kernel, noise_std=noise_std, seed=1)
+    optimizer = MODELS[name](nr.Pool(X), kernel=kernel, noise_std=noise_std, seed=1)
     same_choices(optimizer, f, noise_std, steps=25, most=30)
 
 
@@ -134,7 +119,7 @@ def test_rows_a_billionth_apart_in_a_long_run(name: str, noise_std: float) -> No
     X = np.repeat(rng.random((12, 2)), 5, axis=0)
     X += 1e-9 * rng.standard_normal(X.shape)
     f = np.sin(6 * X[:, 0])
-    optimizer = ALGORITHMS[name](nr.Pool(X), kernel=nr.RBF(0.3), noise_std=noise_std, seed=2)
+    optimizer = MODELS[name](nr.Pool(X), kernel=nr.RBF(0.3), noise_std=noise_std, seed=2)
     same_choices(optimizer, f, noise_std, steps=120, most=5)
 
 

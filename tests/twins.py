@@ -259,8 +259,9 @@ class FullRanking:
     def now(self, row: int) -> float:
         return float(self.hallucinated.variance(self.X[[row]])[0])
 
-    def stays(self, row: int, most: int) -> int:  # noqa: ARG002 - one at a time
-        return 1
+    def stays(self, row: int, most: int) -> int:
+        assert 0 <= row < len(self.X)
+        return min(1, most)
 
     def variances(self, rows: Indices) -> Vector:
         return self.posterior.variance(self.X[rows])

@@ -112,7 +112,8 @@ def bbkb(
     Batches grow as variances fall below the noise: at first, or with little noise, they hold one
     evaluation. `rule="local"` gives larger ones and costs more. `limit` is C̃ and `oversample` q̄ of
     the paper. A "fresh" dictionary is drawn from scratch for every batch, as in the paper; members
-    of a "sticky" one stay, which is faster, and its size is not bounded by the theorem.
+    of a "sticky" one stay: what changed is then passed over in O(N·m) each, but the theorem does
+    not bound its size.
 
     Source: Calandriello et al., ICML 2020, Algorithm 1.
     """

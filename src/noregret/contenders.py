@@ -49,8 +49,9 @@ class Contenders:
         beta: float,
         excluded: Mask,
         top: float,
-        last: Contenders | None,
+        expected: tuple[float, float],
     ) -> None:
+        """Open with scores `expected` to fall from the first number to the second in this batch."""
         self._pool, self._survey, self._posterior = pool, survey, posterior
         self._acquisition, self._beta, self._top = acquisition, beta, top
         self._excluded = excluded
@@ -65,10 +66,9 @@ class Contenders:
         self._prior: Vector  # … and prior variances …
         self._high: Vector  # … and scores, with all rounding upwards …
         self._low: Vector  # … or downwards
+        self._first: float  # the highest score when all began
         self._least: float  # the lowest cell that was best
-        # Where scores were in the last batch is a guess at where they will be in this one.
-        guess, low = (last.highest, last.lowest) if last is not None else (-np.inf, np.inf)
-        while not self._open(guess, low):
+        while not self._open(*expected):
             pass
 
     def best(self) -> int:
@@ -145,18 +145,12 @@ class Contenders:
         self._active.take(at, count)
         self._rescore()
 
-    @property
-    def highest(self) -> float:
-        """The highest score, to within rounding."""
-        return self._first
-
-    @property
-    def lowest(self) -> float:
-        """Where scores may fall to in a batch like this one; infinite if none was taken."""
+    def expected(self) -> tuple[float, float]:
+        """Return where scores may start and fall to in a batch like this one."""
         if not self._active.steps:
-            return np.inf
+            return self._first, np.inf
         least = float((self._least - OFFSET) * self._quantum)
-        return least - 0.5 * (self.highest - least)
+        return self._first, least - 0.5 * (self._first - least)
 
     def _open(self, guess: float, low: float) -> bool:
         """Fill the queue; False if the survey was found wanting and has started again."""
@@ -168,7 +162,7 @@ class Contenders:
             self._bound[excluded] = -np.inf
         self._quantum = 1.0
         self._queue, self._queue_cells, self._floor = self._rivals(guess, low)
-        self._first, self._least = self._peak, np.inf
+        self._least = np.inf
         self._now = self._posterior  # with the first `_hallucinated` of the steps
         self._hallucinated = 0
         self._taken = 0
@@ -201,9 +195,9 @@ class Contenders:
         floor = min(self._bottom(floor), low)
         rows = np.concatenate(queue)
         rows = rows[self._bound[rows] >= floor]
-        best = self.score(int(rows[np.argmax(self._bound[rows])]))
-        if np.isfinite(best) and best != 0:
-            self._quantum = 2.0 ** (math.frexp(best)[1] - DIGITS)
+        self._first = self.score(int(rows[np.argmax(self._bound[rows])]))
+        if np.isfinite(self._first) and self._first != 0:
+            self._quantum = 2.0 ** (math.frexp(self._first)[1] - DIGITS)
         return *self._sorted(rows), floor
 
     def _parted(self, rows: Indices, most: int) -> tuple[Indices, Indices]:
@@ -222,7 +216,6 @@ class Contenders:
         survey, rows = self._survey, rows[~self._excluded[rows]]
         survey.refresh(rows)
         high = self._scores(survey.mean[rows], survey.variance[rows], survey.prior[rows], 1.0)
-        self._peak = float(high.max(initial=-np.inf))
         self._bound[rows] = high
         cells = self._cell(high)
         order = np.lexsort((rows, -cells))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Protocol, final
 
+import numpy as np
+
 from noregret.acquisitions import Acquisition, Mean
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.contenders import Contenders
@@ -80,7 +82,7 @@ class Enumeration:
         self.memory = memory
         self.work = Work()
         self._survey: Survey | None = None
-        self._rankings: dict[type[Acquisition], Contenders] = {}  # the last: a guess for the next
+        self._last: dict[type[Acquisition], Contenders] = {}  # a guess for the next
 
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
@@ -92,26 +94,19 @@ class Enumeration:
             )
         survey = self._surveyed(posterior)
         self.work.rankings += 1
+
+        def contenders(how: Acquisition, beta: float, top: float) -> Contenders:
+            last = self._last.get(type(how))
+            expected = (-np.inf, np.inf) if last is None else last.expected()
+            found = Contenders(self.pool, survey, posterior, how, beta, excluded, top, expected)
+            self._last[type(how)] = found
+            return found
+
         top = 0.0
         if acquisition.uses_top:
-            means = self._contenders(survey, posterior, Mean(), 0.0, excluded, 0.0)
+            means = contenders(Mean(), 0.0, top)
             top = means.score(means.best())
-        return self._contenders(survey, posterior, acquisition, beta, excluded, top)
-
-    def _contenders(
-        self,
-        survey: Survey,
-        posterior: Posterior,
-        acquisition: Acquisition,
-        beta: float,
-        excluded: Mask,
-        top: float,
-    ) -> Contenders:
-        kind = type(acquisition)
-        last = self._rankings.get(kind)
-        found = Contenders(self.pool, survey, posterior, acquisition, beta, excluded, top, last)
-        self._rankings[kind] = found
-        return found
+        return contenders(acquisition, beta, top)
 
     def _surveyed(self, posterior: Posterior) -> Survey:
         survey = self._survey

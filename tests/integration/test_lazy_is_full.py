@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,23 +17,10 @@ from noregret import contenders
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.search import Enumeration
-from problems import kernels
+from problems import MODELS, kernels
 from twins import FullSearch, searched_fully, swapped
 
-ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
-    "mini_gp_ucb": nr.mini_gp_ucb,
-    "mini_gp_ei": nr.mini_gp_ei,
-    "gp_ucb": nr.gp_ucb,
-    "gp_ei": nr.gp_ei,
-    "gp_bucb-product": partial(nr.gp_bucb, rule="product"),
-    "gp_bucb-global": partial(nr.gp_bucb, rule="global"),
-    "gp_bucb-local": partial(nr.gp_bucb, rule="local"),
-    "bkb": nr.bkb,
-    "bbkb-global": partial(nr.bbkb, rule="global"),
-    "bbkb-local": partial(nr.bbkb, rule="local"),
-    "bbkb-sticky": partial(nr.bbkb, dictionary="sticky"),
-}
-every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+every_algorithm = pytest.mark.parametrize("name", MODELS)
 
 
 @dataclass(frozen=True)
@@ -52,7 +39,7 @@ class Story:
 
     def optimizer(self, name: str) -> nr.Optimizer:
         settings = {} if name in ("gp_ucb", "gp_ei", "bkb") else {"limit": self.limit}
-        return ALGORITHMS[name](
+        return MODELS[name](
             nr.Pool(self.X),
             kernel=self.kernel,
             noise_std=self.noise_std,

@@ -86,14 +86,12 @@ def explained(R: Matrix, ridge: float, LS: Matrix) -> tuple[Matrix, float]:
         return np.zeros((0, 0)), 0.0
     inverse, _ = lapack.dpotri(R, lower=1)
     flipped = np.tril(inverse)[::-1, ::-1].T * -ridge
-    added, info = 0.0, 1
-    jitter = 4 * m * EPS  # what rounding leaves below zero where nothing is explained
-    while info:
-        flipped[np.diag_indices(m)] += (1.0 if added == 0 else 0.0) + jitter - added
-        added, jitter = jitter, 8 * jitter
-        C, info = lapack.dpotrf(flipped, lower=1, clean=1)
+    jitter, info = 0.5 * m * EPS, 1
+    while info and jitter < 1:  # from what rounding leaves below zero where nothing is explained
+        jitter *= 8
+        C, info = lapack.dpotrf(flipped + (1.0 + jitter) * np.eye(m), lower=1, clean=1)
     A = np.asarray(C)[::-1, ::-1]  # upper, A Aᵀ = I − ridge·V⁻¹
-    return np.asarray(blas.dtrsm(1.0, LS, A.T, side=1, lower=1)), added
+    return np.asarray(blas.dtrsm(1.0, LS, A.T, side=1, lower=1)), jitter
 
 
 def solve(L: Matrix, b: Matrix) -> Matrix:

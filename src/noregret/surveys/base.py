@@ -6,11 +6,16 @@ bounds, and `search` decides between contenders from the posterior itself.
 
 from __future__ import annotations
 
+import logging
 from typing import Protocol
 
 from noregret.acquisitions import Acquisition
-from noregret.arrays import Indices, Matrix, Vector
+from noregret.arrays import Indices, Matrix, Vector, chunk_rows
+from noregret.kernels import Kernel
+from noregret.pools import Candidates
 from noregret.posteriors import Posterior
+
+log = logging.getLogger(__name__)
 
 
 class Survey(Protocol):
@@ -41,3 +46,17 @@ class Survey(Protocol):
     def widen(self, mean_error: float, relative_error: float) -> None:
         """Allow for more rounding than was thought, and start again."""
         ...
+
+
+def priors(kernel: Kernel, pool: Candidates, out: Vector) -> None:
+    """Write k(x, x) of every row."""
+    for start, X in pool.chunks(chunk_rows(pool.dim)):
+        out[start : start + len(X)] = kernel.diagonal(X)
+
+
+def log_restart(mean_error: float, relative_error: float, candidates: int) -> None:
+    """Say that rounding was found where it was not allowed for."""
+    log.info(
+        "rounding of %.1e in a mean or %.1e of a variance: %d candidates start again",
+        *(mean_error, relative_error, candidates),
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
 from typing import final
 
@@ -13,10 +12,10 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.pools import Candidates
 from noregret.posteriors import ExactPosterior, Points, Posterior
+from noregret.surveys.base import log_restart, priors
 from noregret.threads import spread
 from noregret.work import Work
 
-log = logging.getLogger(__name__)
 SCAN = 1 << 15  # rows whose bounds are computed together: their columns stay in a core's cache
 TOGETHER = 1 << 12  # rows brought up to date together, at most
 BLAS_LIKES = 512  # right-hand sides from which on a triangular solve is as fast as a product
@@ -112,10 +111,7 @@ class ExactSurvey:
         self._least = (max(self._least[0], mean_error), max(self._least[1], relative_error))
         last, self._last = self._last, None
         assert last is not None
-        log.info(
-            "rounding of %.1e in a mean or %.1e of a variance: %d candidates start again",
-            *(mean_error, relative_error, len(self.mean)),
-        )
+        log_restart(mean_error, relative_error, len(self.mean))
         self.follow(last)
 
     def _missed(self, posterior: ExactPosterior) -> int | None:
@@ -135,8 +131,7 @@ class ExactSurvey:
     def _restart(self, last: ExactPosterior | None, posterior: ExactPosterior) -> None:
         p = posterior.points
         if last is None or last.kernel is not posterior.kernel:
-            for start, X in self._pool.chunks(chunk_rows(self._pool.dim)):
-                self.prior[start : start + len(X)] = posterior.kernel.diagonal(X)
+            priors(posterior.kernel, self._pool, self.prior)
         self._now = self._first = int(len(p) > 0)
         self._gain = max(float(p.y @ posterior.alpha), 0.0)
         self._stamp[:], self._since[:] = 0, 0.0

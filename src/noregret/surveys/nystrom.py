@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
 from typing import final
 
@@ -14,10 +13,10 @@ from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.pools import Candidates
 from noregret.posteriors import NystromPosterior, Posterior, cholesky
+from noregret.surveys.base import log_restart, priors
 from noregret.threads import spread
 from noregret.work import Work
 
-log = logging.getLogger(__name__)
 CHUNK = 2048  # rows of a pass taken together: their kernel values stay in a core's cache
 STAGES = (0.3, 0.5, 0.65, 0.8, 0.9, 1.0)  # shares of the dictionary taken in one after another
 EXITS = (0.8, 0.9, 1.0)  # … after which rows may drop out
@@ -48,9 +47,7 @@ class NystromSurvey:
         self._kernel: Kernel | None = None
         self._last: NystromPosterior | None = None
         self._sharp: Mask = np.zeros(N, dtype=np.bool_)
-        self._places: Indices = np.empty(
-            0, dtype=np.int64
-        )  # of today's members in K, −1 where they are not kept
+        self._places: Indices = np.empty(0, dtype=np.int64)  # of members in K, −1 if not kept
         self._weights: Vector = np.zeros(0)
         self._weighed: tuple[bytes, Matrix, Indices] | None = None  # the last of `covariances`
         self._T: Matrix = np.zeros((0, 0))
@@ -66,8 +63,7 @@ class NystromSurvey:
         last, self._last = self._last, None  # broken off, the next one starts again
         if posterior.kernel is not self._kernel:
             self._slots, self._kernel = {}, posterior.kernel
-            for start, X in self._pool.chunks(CHUNK):
-                self.prior[start : start + len(X)] = posterior.kernel.diagonal(X)
+            priors(posterior.kernel, self._pool, self.prior)
         T, jitter = cholesky.explained(posterior.R, posterior.ridge, posterior.LS)
         self._T = np.ascontiguousarray(T)
         self._weights = cholesky.solve_upper(posterior.LS, posterior.theta[:, None])[:, 0]
@@ -137,10 +133,7 @@ class NystromSurvey:
         self.slack = max(self.slack, mean_error)
         self.relative = max(self.relative, relative_error)
         self._sharp[:] = False
-        log.info(
-            "rounding of %.1e in a mean or %.1e of a variance: %d candidates start again",
-            *(mean_error, relative_error, len(self.mean)),
-        )
+        log_restart(mean_error, relative_error, len(self.mean))
 
     def _advance(self, U: Matrix, signs: Vector) -> None:
         """Carry what is known of every row on to a posterior that has moved by few columns."""
