@@ -42,23 +42,23 @@ class Mutant:
 MUTANTS = (
     Mutant(
         "BBKB Lemma 3 as printed: k̃ alone",
-        "batching.py",
+        "local.py",
         "share = np.maximum(model, whole) / spread",
         "share = whole / spread",
         RATIOS + "test_each_bound_is_safe_and_they_are_ordered_for_nystrom",
     ),
     Mutant(
         "the local bound by c̃ alone, which does not bound the exact ratio",
-        "batching.py",
+        "local.py",
         "share = np.maximum(model, whole) / spread",
         "share = model / spread",
         RATIOS + "test_each_bound_is_safe_and_they_are_ordered_for_nystrom",
     ),
     Mutant(
         "local sums count a choice again that a row has seen",
-        "batching.py",
-        "new = np.arange(oldest, len(self.rows)) >= self.seen[rows, None]",
-        "new = np.arange(oldest, len(self.rows)) >= 0 * self.seen[rows, None]",
+        "local.py",
+        "np.add.at(w[at], place[since:], self.counts[levels[0] + since :])",
+        "np.add.at(w[at], place, self.counts[levels[0] :])",
         RATIOS + "test_each_bound_is_safe_and_they_are_ordered_for_nystrom",
     ),
     Mutant(
@@ -70,10 +70,24 @@ MUTANTS = (
     ),
     Mutant(
         "local rows are not looked at again as the batch grows",
-        "batching.py",
+        "local.py",
         "self.slack[doubtful] = bounds - g",
         "self.slack[doubtful] = bounds - 2 * g",
         RATIOS + "test_the_local_rule_is_its_bound_checked_at_every_step",
+    ),
+    Mutant(
+        "the largest eigenvalue forgets how often a choice was taken",
+        "local.py",
+        "K = np.sqrt(w)[:, None] * self.among * np.sqrt(w)",
+        "K = self.among",
+        RATIOS + "test_the_chosen_alone_bound_every_candidate",
+    ),
+    Mutant(
+        "the local bound is taken as passed where it need not be",
+        "local.py",
+        "sums = self.among[known] ** 2 @ w",
+        "sums = np.abs(self.among[known]) @ w * np.diag(self.among).max()",
+        RATIOS + "test_the_chosen_alone_bound_every_candidate",
     ),
     Mutant(
         "MINI Eq. 4 with sums in place of averages",
@@ -270,8 +284,8 @@ MUTANTS = (
     Mutant(
         "lazy search trusts a score that was decided before variances shrank",
         "contenders.py",
-        "        if self._active.steps:\n            variance",
-        "        if not self._active.steps:\n            variance",
+        "        if self._active.steps:\n            now",
+        "        if not self._active.steps:\n            now",
         LAZY + "test_lazy_runs_are_full_runs",
     ),
     Mutant(
@@ -396,8 +410,8 @@ MUTANTS = (
     Mutant(
         "hallucination changes nothing",
         "posteriors/nystrom.py",
-        "V = self.V + count * np.outer(z, z)",
-        "V = self.V + 0 * np.outer(z, z)",
+        "V = self.V + (Z * counts) @ Z.T",
+        "V = self.V + (0 * Z * counts) @ Z.T",
         NYSTROM + "test_hallucination_is_more_evaluations_with_the_mean_as_value",
     ),
     Mutant(

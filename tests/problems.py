@@ -61,6 +61,11 @@ class Scene:
         return prior.rebuilt(p, first)
 
 
+def one(row: int, scene: Scene, count: int = 1) -> tuple[Indices, Matrix, Vector]:
+    """What `hallucinate` takes, for one row."""
+    return np.array([row]), scene.pool[[row]], np.array([float(count)])
+
+
 def close(actual: Vector, expected: Vector, tolerance: float = RTOL) -> None:
     """Assert that arrays agree, relatively where they are large and absolutely where small."""
     np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)

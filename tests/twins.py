@@ -271,7 +271,9 @@ class FullRanking:
         return self.posterior.model_covariance(X, Z), self.posterior.covariance(X, Z)
 
     def shrink(self, row: int, count: int) -> None:
-        self.hallucinated = self.hallucinated.hallucinate(row, self.X[row], count)
+        self.hallucinated = self.hallucinated.hallucinate(
+            np.array([row]), self.X[[row]], np.array([float(count)])
+        )
 
 
 def local_ratios(stale: Posterior, X: Matrix, B: Matrix) -> Vector:

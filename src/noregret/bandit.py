@@ -10,8 +10,9 @@ import numpy as np
 
 from noregret.acquisitions import UCB, Acquisition
 from noregret.arrays import Indices, Vector
-from noregret.batching import BatchRule, Choice, Fill, Opening
+from noregret.batching import BatchRule, Choice, Fill
 from noregret.confidence import Information, Standing, Width
+from noregret.local import Opening
 from noregret.norms import NormBound
 from noregret.policy import Estimates, Evidence, Gap, Proposal
 from noregret.pools import Candidates

@@ -10,17 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 
-from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.errors import require_above, require_at_least, require_count
-from noregret.threads import spread
-
-TOGETHER = 1 << 11  # rows whose local bounds are looked at together
-MANY_OF = 16  # the share of a pool from which on it is cheaper to look at all of it
+from noregret.local import LocalSums, Opening
 
 
 @final
@@ -45,17 +41,6 @@ class Fill:
     bound: float = 1.0
     over: bool = False
     local: LocalSums | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Opening:
-    """What a batch starts from."""
-
-    ridge: float
-    excluded: Mask
-    variances: Callable[[Indices], Vector]  # σ²_stale of rows
-    covariances: Callable[[Indices, Indices], tuple[Matrix, Matrix]]  # c̃ and k̃ of rows and rows
 
 
 @runtime_checkable
@@ -227,7 +212,7 @@ class LocalRatio:
         σ²_stale(x)/σ²_now(x) ≤ 1 + max(Σⱼ c̃ⱼ², Σⱼ k̃ⱼ²)/(ridge·σ²_stale(x))                 (3)
 
     with c̃ⱼ the model covariance and k̃ⱼ the covariance between x and bⱼ under `stale`. Batches are
-    larger than by (2), at the cost of looking at the pool.
+    larger than by (2), at the cost of looking at the pool where `LocalSums` cannot tell without.
 
     Source: BBKB 2020, Lemma 3 and appendix B.3.
     Differs: the printed lemma has Σ k̃² alone and claims that it dominates Σ c̃²; for a Nyström
@@ -246,14 +231,15 @@ class LocalRatio:
 
     def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
         assert fill.local is not None
-        fill.local.note(choice, count)
+        fill.local.note(choice.row, count)
         bound = fill.bound + count * choice.stale / fill.ridge
         limit = _edge(self.limit)
         over = bound > limit and fill.local.exceed(limit, bound)
         return replace(fill, bound=bound, over=over)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
-        left = _edge(self.limit) - fill.bound
+        assert fill.local is not None
+        left = _edge(self.limit) - fill.local.ceiling(fill.bound)
         count = _times(choice, _ratio(left, choice.stale / fill.ridge))
         return count, replace(self.owe(fill, choice, count), size=fill.size + count)
 
@@ -296,60 +282,3 @@ class Repeat:
         return fill.over
 
     admits = _by_sum
-
-
-@final
-@dataclass(slots=True, eq=False)
-class LocalSums:
-    """Pool-sized cache of bound (3) for one batch, refreshed only where it could be exceeded.
-
-    A choice raises (3) by at most its share in (2), everywhere alike (Cauchy-Schwarz). So a row
-    whose bound was v when the global one was g has a bound of at most v + (g_now − g) today:
-    `slack` holds v − g, and only rows with slack + g_now > limit are looked at again, for the
-    choices that they have not seen. Where they are many, the whole pool is, in order.
-    """
-
-    opening: Opening
-    rows: list[int] = field(default_factory=list)  # choices in order …
-    counts: list[int] = field(default_factory=list)  # … and how often each was taken
-    seen: Indices | None = None  # (N,) choices in the sums of a row
-    model: Vector | None = None  # (N,) Σ c̃²
-    whole: Vector | None = None  # (N,) Σ k̃²
-    slack: Vector | None = None  # (N,)
-
-    def note(self, choice: Choice, count: int) -> None:
-        """Take a choice into the sums."""
-        self.rows.append(choice.row)
-        self.counts.append(count)
-
-    def exceed(self, limit: float, g: float) -> bool:
-        """Tell whether (3) passes `limit` at some candidate, `g` being the global bound."""
-        excluded = self.opening.excluded
-        if self.slack is None:
-            self.slack = np.where(excluded, -np.inf, 0.0)
-            self.model, self.whole = np.zeros(len(excluded)), np.zeros(len(excluded))
-            self.seen = np.zeros(len(excluded), dtype=np.int64)
-        doubtful = np.flatnonzero(self.slack + g > limit)
-        if len(doubtful) * MANY_OF > len(excluded):
-            doubtful = np.flatnonzero(~excluded) if excluded.any() else np.arange(len(excluded))
-        pieces = [doubtful[at : at + TOGETHER] for at in range(0, len(doubtful), TOGETHER)]
-        bounds = np.minimum(np.concatenate([np.empty(0), *spread(self._ratios, pieces)]), g)
-        self.slack[doubtful] = bounds - g
-        return bool(bounds.max(initial=0.0) > limit)
-
-    def _ratios(self, rows: Indices) -> Vector:
-        """Return bound (3) at rows, after adding what they have not seen to their sums."""
-        assert self.seen is not None
-        assert self.model is not None
-        assert self.whole is not None
-        oldest = int(self.seen[rows].min())
-        others, w = np.array(self.rows[oldest:]), np.array(self.counts[oldest:], dtype=np.float64)
-        c, k = self.opening.covariances(rows, others)
-        new = np.arange(oldest, len(self.rows)) >= self.seen[rows, None]
-        model = self.model[rows] + (np.where(new, c, 0.0) ** 2) @ w
-        whole = self.whole[rows] + (np.where(new, k, 0.0) ** 2) @ w
-        self.model[rows], self.whole[rows], self.seen[rows] = model, whole, len(self.rows)
-        spread = self.opening.ridge * self.opening.variances(rows)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.maximum(model, whole) / spread
-        return 1.0 + np.where(spread > 0, share, 0.0)  # a known value cannot be off

@@ -163,8 +163,6 @@ class Contenders:
         self._quantum = 1.0
         self._queue, self._queue_cells, self._floor = self._rivals(guess, low)
         self._least = np.inf
-        self._now = self._posterior  # with the first `_hallucinated` of the steps
-        self._hallucinated = 0
         self._taken = 0
         self._activate(FEW)
         return self._is_sound()
@@ -313,15 +311,9 @@ class Contenders:
     def _decided(self, row: int) -> float:
         """Return the score of a row, computed by itself."""
         mean, variance = self._marginals(row)
-        counts: dict[int, int] = {}
-        for taken, count in self._active.steps[self._hallucinated :]:
-            counts[taken] = counts.get(taken, 0) + count
-        for taken, count in counts.items():
-            x = self._pool.rows(np.array([taken]))[0]
-            self._now = self._now.hallucinate(taken, x, count)
-        self._hallucinated = len(self._active.steps)
         if self._active.steps:
-            variance = float(self._now.variance(self._pool.rows(np.array([row])))[0])
+            now = self._active.now()
+            variance = float(now.variance(self._pool.rows(np.array([row])))[0])
         return self._scored(mean, variance)
 
     def _marginals(self, row: int) -> tuple[float, float]:

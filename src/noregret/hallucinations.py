@@ -11,6 +11,7 @@ from noregret.pools import Candidates
 from noregret.posteriors import Posterior, cholesky
 
 ROOM = 16  # columns added at least when there is no room for another step
+MANY = 64  # steps, at least, after which features are made anew
 
 
 @final
@@ -24,7 +25,8 @@ class Hallucinations:
         σ²_now(x) = σ²_stale(x) − ‖G(x)‖²                                                       (2)
 
     s_i = c(b_i, b_i) − Σ_{j<i} G_j(b_i)² being the model variance of b_i when it was taken. A row
-    costs O(m + k) a step; one that joins late catches up by a triangular solve.
+    costs O(m + k) a step; one that joins late catches up by a triangular solve. Where steps become
+    more than features, the posterior takes them in, and the counting of steps begins anew.
     """
 
     def __init__(self, pool: Candidates, posterior: Posterior) -> None:
@@ -33,11 +35,13 @@ class Hallucinations:
         self.variance: Vector = np.empty(0)
         self.steps: list[tuple[int, int]] = []  # row and count
         self._places: dict[int, int] = {}
-        self._taken: list[int] = []  # the place of each step's row …
+        self._taken: list[int] = []  # the place of each step's row, since the posterior, …
         self._roots: list[float] = []  # … and its 1/√g
         self._X: Matrix = np.empty((0, pool.dim))  # of rows whose features were needed …
         self._F: Matrix = np.empty((0, 0))  # … their features …
         self._G: Matrix = np.empty((0, 0))  # … and (1), with room to grow
+        self._now = posterior  # after the first …
+        self._known = 0  # … of these steps
 
     def __contains__(self, row: int) -> bool:
         return row in self._places
@@ -57,14 +61,16 @@ class Hallucinations:
     def model_variance(self, at: int) -> float:
         """Return the part of a variance, now, that more evaluations can take away."""
         self._catch_up()
-        x, f, k = self._X[at : at + 1], self._F[at : at + 1], len(self.steps)
+        x, f, k = self._X[at : at + 1], self._F[at : at + 1], len(self._taken)
         own = float(self._posterior.pull(x, f, x, f)[0, 0])
         return max(own - float(self._G[at, :k] @ self._G[at, :k]), 0.0)
 
     def take(self, at: int, count: int) -> None:
         """Take the row at a place `count` times."""
         self._catch_up()
-        k, x, f = len(self.steps), self._X[at : at + 1], self._F[at : at + 1]
+        if len(self._taken) >= max(MANY, self._F.shape[1]):
+            self._begin_anew()
+        k, x, f = len(self._taken), self._X[at : at + 1], self._F[at : at + 1]
         c: Vector = self._posterior.pull(self._X, self._F, x, f)[:, 0]
         c -= self._G[:, :k] @ self._G[at, :k]
         root = float(self._posterior.ridge / count + max(float(c[at]), 0.0)) ** 0.5
@@ -77,15 +83,36 @@ class Hallucinations:
         self._roots.append(root)
         self.variance = np.maximum(self.variance - c**2, 0.0)  # rounding, as in posteriors
 
+    def now(self) -> Posterior:
+        """Return the posterior after all steps."""
+        counts: dict[int, int] = {}
+        for row, count in self.steps[self._known :]:
+            counts[row] = counts.get(row, 0) + count
+        if counts:
+            rows = np.array(list(counts))
+            taken = np.array(list(counts.values()), dtype=np.float64)
+            self._now = self._now.hallucinate(rows, self._pool.rows(rows), taken)
+            self._known = len(self.steps)
+        return self._now
+
+    def _begin_anew(self) -> None:
+        """Let the posterior take in all steps."""
+        self._posterior = self.now()
+        self._F = self._posterior.features(self._X)
+        self._G = np.zeros((len(self._X), ROOM))
+        self._taken, self._roots = [], []
+
     def _catch_up(self) -> None:
         """Have features of all rows, and of those that came late what they missed."""
-        start, k = len(self._F), len(self.steps)
+        start, k = len(self._F), len(self._taken)
         if start == len(self.rows):
             return
         X = self._pool.rows(self.rows[start:])
         F, G = self._posterior.features(X), np.zeros((len(X), self._G.shape[1]))
         self._X = np.concatenate([self._X, X])
         self._F = F if start == 0 else np.concatenate([self._F, F])
+        if len(self.steps) > k:
+            self.variance[start:] = self._posterior.variance(X)
         if k:
             taken = np.array(self._taken)
             C = self._posterior.pull(X, F, self._X[taken], self._F[taken])

@@ -78,10 +78,8 @@ class UncertaintySampling:
     def rows(self, evidence: Evidence, pool: Candidates, room: int) -> Indices:
         now = ExactPosterior.prior(self.kernel, noise_std=1.0, ridge=self.ridge, dim=pool.dim)
         now = now.condition(evidence.told, Points.none(pool.dim), evidence.rng(Purpose.START))
-        for row, x, count in zip(
-            evidence.open_.rows, evidence.open_.X, evidence.open_.w, strict=True
-        ):
-            now = now.hallucinate(int(row), x, int(count))
+        open_ = evidence.open_
+        now = now.hallucinate(open_.rows, open_.X, open_.w)
         ranking = Enumeration(pool).rank(now, Uncertainty(), 1.0, evidence.excluded)
         chosen: list[int] = []
         while len(chosen) < room:

@@ -11,12 +11,19 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from threading import current_thread, local
+from typing import TYPE_CHECKING, TypeVar, final
+
+import numpy as np
+
+from noregret.arrays import Matrix
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
     from threadpoolctl import ThreadpoolController
+
+NAME = "noregret"  # that the threads begin with
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -33,12 +40,29 @@ def steady() -> Iterator[None]:
 def spread(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
     """Return work(piece) for each piece, in order, several at a time.
 
-    As many at a time as BLAS may use threads: OPENBLAS_NUM_THREADS and the like are heeded.
+    As many at a time as BLAS may use threads: OPENBLAS_NUM_THREADS and the like are heeded. Work
+    that spreads its own work does so alone: threads that wait for each other would wait for ever.
     """
     _, workers = _machine()
-    if workers == 1 or len(pieces) < 2:
+    if workers == 1 or len(pieces) < 2 or current_thread().name.startswith(NAME):
         return [work(piece) for piece in pieces]
     return list(_executor(os.getpid(), workers).map(work, pieces))
+
+
+@final
+class Scratch(local):
+    """Memory of a thread's own for what is soon forgotten: fresh pages cost as much as a fill."""
+
+    def __init__(self) -> None:
+        self._memory: dict[str, Matrix] = {}
+
+    def matrix(self, name: str, rows: int, columns: int) -> Matrix:
+        """Return a matrix to write in; the next of this name in this thread is written over it."""
+        size = rows * columns
+        memory = self._memory.get(name)
+        if memory is None or memory.size < size:
+            memory = self._memory[name] = np.empty(size)
+        return memory[:size].reshape(rows, columns)
 
 
 @lru_cache(maxsize=1)
@@ -60,4 +84,4 @@ def _executor(process: int, workers: int) -> ThreadPoolExecutor:
     """Return the threads of this process; a fork has to make its own."""
     from concurrent.futures import ThreadPoolExecutor  # not before use, as above
 
-    return ThreadPoolExecutor(workers, thread_name_prefix=f"noregret-{process}")
+    return ThreadPoolExecutor(workers, thread_name_prefix=f"{NAME}-{process}")

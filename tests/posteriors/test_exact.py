@@ -13,7 +13,7 @@ import noregret as nr
 from noregret.arrays import Matrix
 from noregret.errors import NumericalWarning
 from noregret.posteriors import ExactPosterior, Points, exact
-from problems import RTOL, Diary, Scene, close, no_rng, rounding, scenes
+from problems import RTOL, Diary, Scene, close, no_rng, one, rounding, scenes
 from twins import DenseGP, repeated
 
 
@@ -158,13 +158,13 @@ def test_hallucination_shrinks_variance_and_keeps_the_mean(
 ) -> None:
     """A batch that moved its own mean would chase its own imagination."""
     stale = scene.exact()
-    now = stale.hallucinate(row, scene.pool[row], count)
+    now = stale.hallucinate(*one(row, scene, count))
     np.testing.assert_allclose(now.mean(scene.pool), stale.mean(scene.pool), rtol=0, atol=1e-12)
     X = np.vstack([repeated(scene.points)[0], np.repeat(scene.pool[[row]], count, axis=0)])
     dense = DenseGP(scene.kernel, scene.ridge, X, np.zeros(len(X)))
     close(now.variance(scene.pool), dense.variance(scene.pool))
     assert np.all(now.variance(scene.pool) <= stale.variance(scene.pool) + RTOL)
-    again = now.hallucinate(row, scene.pool[row], 1)
+    again = now.hallucinate(*one(row, scene))
     assert len(again.points) == len(now.points)
     alpha = now._factored(now.points).alpha
     np.testing.assert_allclose(alpha, now.alpha, rtol=1e-6, atol=1e-6)

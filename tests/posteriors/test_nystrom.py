@@ -11,7 +11,7 @@ import noregret as nr
 from noregret.arrays import Matrix
 from noregret.posteriors import NystromPosterior, Oversample, Points
 from noregret.posteriors.dictionary import draw, inclusion_probabilities
-from problems import RTOL, Scene, close, no_rng, scenes
+from problems import RTOL, Scene, close, no_rng, one, scenes
 from twins import DenseNystrom, repeated
 
 # The twin's pseudo-inverse root loses as many digits as the dictionary's condition number has.
@@ -76,7 +76,7 @@ def test_hallucination_is_more_evaluations_with_the_mean_as_value(
     assume(well_conditioned(scene, scene.points.X[:members]))
     row = min(row, len(scene.pool) - 1)
     stale = scene.nystrom(members)
-    now = stale.hallucinate(row, scene.pool[row], count)
+    now = stale.hallucinate(*one(row, scene, count))
     np.testing.assert_array_equal(now.mean(scene.pool), stale.mean(scene.pool))
     X = np.vstack([repeated(scene.points)[0], np.repeat(scene.pool[[row]], count, axis=0)])
     S = scene.points.X[:members]
@@ -120,7 +120,7 @@ def test_open_evaluations_can_enter_the_dictionary() -> None:
     open_ = Points(np.array([0, 5]), np.array([[0.0], [9.0]]), np.array([2.0, 1.0]), np.zeros(2))
     posterior = prior.condition(told, open_, no_rng())
     assert sorted(posterior.members.rows) == [0, 5]
-    now = posterior.hallucinate(5, np.array([9.0]), 1)
+    now = posterior.hallucinate(np.array([5]), np.array([[9.0]]), np.ones(1))
     assert now.variance(np.array([[9.0]]))[0] < 0.02
 
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.arrays import Indices, Mask, Vector
-from noregret.batching import Choice, LocalSums, Opening
+from noregret.batching import Choice
+from noregret.local import LocalSums, Opening
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
-from problems import Scene, scenes
+from problems import Scene, one, scenes
 from twins import DenseGP, DenseNystrom, FullRanking, local_ratios, repeated
 
 RTOL = 1e-6  # ratios of variances of the order of 1e-3 of the prior, in float64
@@ -32,7 +33,7 @@ def opening(stale: Posterior, scene: Scene, excluded: Mask | None = None) -> Ope
 def after(stale: ExactPosterior | NystromPosterior, scene: Scene, batch: list[int]) -> Posterior:
     now: Posterior = stale
     for row in batch:
-        now = now.hallucinate(row, scene.pool[row], 1)
+        now = now.hallucinate(*one(row, scene))
     return now
 
 
@@ -43,7 +44,7 @@ def product_bound(stale: Posterior, scene: Scene, batch: list[int]) -> float:
     for row in batch:
         X = scene.pool[[row]]
         _, fill = rule.take(fill, choice(row, 0.0, float(now.variance(X)[0]), 1))
-        now = now.hallucinate(row, X[0], 1)
+        now = now.hallucinate(*one(row, scene))
     return fill.bound
 
 
@@ -59,9 +60,9 @@ def global_bound(stale: Posterior, scene: Scene, batch: list[int]) -> float:
 def local_bound(stale: Posterior, scene: Scene, batch: list[int]) -> Vector:
     """Fill the sums by the rule itself, some rows looked at in the middle, and look at all."""
     sums, everyone = LocalSums(opening(stale, scene)), np.arange(len(scene.pool))
-    sums.exceed(np.inf, 1.0)
+    sums._found(np.inf, 1.0)
     for k, row in enumerate(batch):
-        sums.note(choice(row, 0.0, 0.0, 1), 1)
+        sums.note(row, 1)
         sums._ratios(everyone[k::3])
     local = sums._ratios(everyone)
     np.testing.assert_allclose(local, local_ratios(stale, scene.pool, scene.pool[batch]), rtol=RTOL)
@@ -111,6 +112,24 @@ def unprojected(stale: NystromPosterior, scene: Scene, batch: list[int]) -> Vect
     C, c = stale.covariance(B, B), stale.covariance(scene.pool, B)
     inside = np.linalg.inv(C + scene.ridge * np.eye(len(B)))
     return np.asarray(stale.variance(scene.pool) - np.einsum("ij,jk,ik->i", c, inside, c))
+
+
+@given(scenes(least=2), st.integers(1, 8), batches)
+def test_the_chosen_alone_bound_every_candidate(
+    scene: Scene, members: int, chosen: list[int]
+) -> None:
+    """Too high, the pool is looked at for nothing; too low, a batch outgrows its confidence."""
+    batch = [row % len(scene.pool) for row in chosen]
+    for stale in (scene.exact(), scene.nystrom(members)):
+        sums = LocalSums(opening(stale, scene))
+        for row in batch:
+            sums.note(row, 1)
+        rows, w = np.array(list(sums.chosen)), np.array(list(sums.chosen.values()))
+        sums._relate(rows)
+        local = local_ratios(stale, scene.pool, scene.pool[batch])
+        assert local.max() <= sums._eigenvalue(w) * (1 + RTOL)
+        assert sums._eigenvalue(w) <= global_bound(stale, scene, batch) * (1 + RTOL)
+        assert sums._at_chosen(rows, w) <= local.max() * (1 + RTOL)
 
 
 def test_the_printed_lemma_3_fails_and_the_mended_one_holds() -> None:
@@ -178,7 +197,7 @@ def test_repeats_keep_every_variance_within_the_limit(scene: Scene, limit: float
     assert rule.is_full(fill)
     assert count == max(1, int((limit - 1) * scene.ridge // variance))
     if count > 1:
-        now = stale.hallucinate(row, scene.pool[row], count)
+        now = stale.hallucinate(*one(row, scene, count))
         ratio = stale.variance(scene.pool) / now.variance(scene.pool)
         assert ratio.max() <= limit * (1 + RTOL)
         assert 1 + (count + 1) * variance / scene.ridge > limit * (1 - RTOL)

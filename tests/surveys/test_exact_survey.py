@@ -275,7 +275,7 @@ def test_widening_starts_all_rows_again() -> None:
     assert survey.slack >= 1e-3
     assert survey.relative >= 1e-4
     agrees(survey, posterior, X)
-    later = posterior.hallucinate(7, X[7], 2)
+    later = posterior.hallucinate(np.array([7]), X[[7]], np.array([2.0]))
     survey.follow(later)
     assert survey.slack >= 1e-3, "what was found is remembered"
     agrees(survey, later, X)

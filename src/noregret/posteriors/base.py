@@ -58,10 +58,10 @@ class Posterior(Protocol):
         """
         ...
 
-    def hallucinate(self, row: int, x: Vector, count: int) -> Posterior:
-        """Shrink the variance as if x (pool row `row`) were evaluated `count` times more.
+    def hallucinate(self, rows: Indices, X: Matrix, counts: Vector) -> Posterior:
+        """Shrink the variance as if X (these pool rows) were evaluated `counts` times more.
 
-        The mean stays, as if every value were the mean at x.
+        The mean stays, as if every value were the mean.
         """
         ...
 

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Matrix, Vector
+from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points, least_norm
@@ -164,12 +164,18 @@ class ExactPosterior:
         u[j] = 1.0
         return u, variance, float(k @ alpha)
 
-    def hallucinate(self, row: int, x: Vector, count: int) -> ExactPosterior:
-        """Shrink the variance as if x were evaluated `count` times more, with the mean as value.
+    def hallucinate(self, rows: Indices, X: Matrix, counts: Vector) -> ExactPosterior:
+        """Shrink the variance as if X were evaluated `counts` times more, with the mean as value.
 
         Values equal to the mean bring no surprise, so α stays as it is and so does μ.
         """
-        p, X = self.points, x[None]
+        now = self
+        for row, x, count in zip(rows.tolist(), X, counts.tolist(), strict=True):
+            now = now._hallucinated(row, x[None], count)
+        return now
+
+    def _hallucinated(self, row: int, X: Matrix, count: float) -> ExactPosterior:
+        p = self.points
         at = np.flatnonzero(p.rows == row)
         j = int(at[0]) if at.size else len(p)
         w, y = p.w.copy(), p.y.copy()

@@ -139,10 +139,10 @@ class NystromPosterior:
         gram[:known, known:] = gram[known:, :known].T
         return gram
 
-    def hallucinate(self, row: int, x: Vector, count: int) -> NystromPosterior:
-        """Shrink the variance as if x were evaluated `count` times more; θ, so μ̃, stays."""
-        z = self.embed(x[None])[:, 0]
-        V = self.V + count * np.outer(z, z)
+    def hallucinate(self, rows: Indices, X: Matrix, counts: Vector) -> NystromPosterior:
+        """Shrink the variance as if X were evaluated `counts` times more; θ, so μ̃, stays."""
+        Z = self.embed(X)
+        V = self.V + (Z * counts) @ Z.T
         return replace(self, V=V, R=cholesky.factor(V))
 
     def embed(self, X: Matrix) -> Matrix:
@@ -153,6 +153,10 @@ class NystromPosterior:
         """Return mean and variance at each row of X by (1) and (2)."""
         Z = self.embed(X)  # (m, rows)
         return self.theta @ Z, _variances(self.kernel.diagonal(X), Z, self.R, self.ridge)
+
+    def variance_of(self, prior: Vector, K: Matrix) -> Vector:
+        """Return (2), given k(x, x) and the columns k_S(x) of some rows."""
+        return _variances(prior, cholesky.solve_lower(self.LS, K), self.R, self.ridge)
 
     def mean(self, X: Matrix) -> Vector:
         """Return μ̃ at each row of X."""
@@ -185,12 +189,15 @@ class NystromPosterior:
         F: Matrix = np.sqrt(self.ridge) * U.T
         return F
 
-    def moved(self, old: NystromPosterior) -> tuple[Matrix, Vector] | None:
-        """Return weights U and signs with σ̃² = σ̃²_old + Σ ±(k_S(x)ᵀu)²; None if not few.
+    def moved(self, old: NystromPosterior) -> tuple[Matrix, Matrix, Vector] | None:
+        """Return weights U, E and signs of the change since `old`; None if they are not few:
+
+            σ̃²(x) = σ̃²_old(x) − Σ (k_S(x)ᵀu)² + Σ ±(k_S(x)ᵀe)²                               (3)
 
         The members must be the old ones, and others behind them (a sticky dictionary). With
         B = LS V LSᵀ, σ̃² = k − k_Sᵀ K_S⁻¹ k_S + ridge·k_Sᵀ B⁻¹ k_S. Old members learn what was told
-        since, Woodbury's rank one a point; a new member adds a bordering term to either inverse.
+        since, Woodbury's rank one a point: u. A new member adds a bordering term to either
+        inverse: e.
         """
         m, m_old, n_old = len(self.members), len(old.members), len(old.points)
         p, before = self.points, np.zeros(len(self.points))
@@ -198,22 +205,22 @@ class NystromPosterior:
             return None
         before[:n_old] = old.points.w
         told = np.flatnonzero(p.w != before)
-        if 2 * (len(told) + 2 * (m - m_old)) > m or not (
+        if len(told) + 4 * (m - m_old) > m or not (
             np.array_equal(self.members.rows[:m_old], old.members.rows)
             and np.array_equal(p.rows[:n_old], old.points.rows)
         ):
             return None
-        parts = [_padded(old._learned(p.X[told], (p.w - before)[told]), m)]
+        learned = _padded(old._learned(p.X[told], (p.w - before)[told]), m)
         unit = np.zeros((m, m - m_old), order="F")
         unit[m_old:] = np.eye(m - m_old)
         half = cholesky.solve_lower(self.LS, unit)
         if float(np.diag(self.LS)[m_old:].min(initial=np.inf)) < CLOSE * float(self.LS[0, 0]):
             return None  # a new member all but explained by the others has inverses of no digits
-        parts.append(_bordered(cholesky.solve_upper(self.LS, half), m_old))
+        alone = _bordered(cholesky.solve_upper(self.LS, half), m_old)
         both = cholesky.solve_upper(self.LS, cholesky.solve(self.R, half))
-        parts.append(np.sqrt(self.ridge) * _bordered(both, m_old))
-        signs = np.repeat([-1.0, -1.0, 1.0], [part.shape[1] for part in parts])
-        return np.concatenate(parts, axis=1), signs
+        seen = np.sqrt(self.ridge) * _bordered(both, m_old)
+        signs = np.repeat([-1.0, 1.0], m - m_old)
+        return learned, np.concatenate([alone, seen], axis=1), signs
 
     def _learned(self, X: Matrix, w: Vector) -> Matrix:
         """Return U with σ̃² falling by Σ(k_S(x)ᵀu)² when rows X are seen w times more."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import final
 
@@ -9,18 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret.acquisitions import Acquisition
-from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.pools import Candidates
 from noregret.posteriors import NystromPosterior, Posterior, cholesky
+from noregret.posteriors.cholesky import EPS
 from noregret.surveys.base import log_restart, priors
-from noregret.threads import spread
+from noregret.surveys.columns import Columns
+from noregret.threads import Scratch, spread
 from noregret.work import Work
 
-CHUNK = 2048  # rows of a pass taken together: their kernel values stay in a core's cache
+TOGETHER = 2048  # rows brought up to date together, at most
 STAGES = (0.3, 0.5, 0.65, 0.8, 0.9, 1.0)  # shares of the dictionary taken in one after another
 EXITS = (0.8, 0.9, 1.0)  # … after which rows may drop out
-WORTH = 0.7  # share of a chunk still in the race over which nobody is left out
+WORTH = 0.7  # share of a piece still in the race over which nobody is left out
 
 
 @final
@@ -32,25 +35,29 @@ class NystromSurvey:
         σ̃²(x) = k(x, x) − ‖T k_S(x)‖²,       μ̃(x) = k_S(x)ᵀ LS⁻ᵀθ                          (1)
 
     Every further entry of T k_S lowers it, so that a part of them gives an upper bound, and a row
-    whose bound falls below what the best will reach is not looked at further. Kernel values of
-    points that were members once are kept, N together, since most will be members again. Where
-    members are sticky a posterior differs from the last by few columns, and every row is carried
-    on: O(N·m) a column.
+    whose bound falls below what the best will reach is not looked at further.
+
+    Where members are sticky, a posterior differs from the last by few columns, most of them from
+    what was told, which lower the variance of every row: (2) of `NystromPosterior.moved`. Means and
+    the columns of new members are brought to every row, O(N·m) for each; the others only to rows
+    that matter, since without them a variance is an upper bound.
     """
 
     def __init__(self, pool: Candidates, memory: int, work: Work) -> None:
         N = len(pool)
         self._pool, self._work = pool, work
-        self._most = memory // (8 * N)  # columns that may be kept
-        self._K: npt.NDArray[np.float64] = np.empty((0, N))  # (kept, N), with room to grow
-        self._slots: dict[int, int] = {}  # row of a point → its place in K
+        self._columns, self._scratch = Columns(pool, memory), Scratch()
         self._kernel: Kernel | None = None
         self._last: NystromPosterior | None = None
-        self._sharp: Mask = np.zeros(N, dtype=np.bool_)
-        self._places: Indices = np.empty(0, dtype=np.int64)  # of members in K, −1 if not kept
+        self._T: Matrix | None = None
         self._weights: Vector = np.zeros(0)
         self._weighed: tuple[bytes, Matrix, Indices] | None = None  # the last of `covariances`
-        self._T: Matrix = np.zeros((0, 0))
+        self._now = 0  # posteriors followed
+        self._first = 0  # rows that have not seen this one start again
+        self._stamp: npt.NDArray[np.int32] = np.full(N, -1, dtype=np.int32)  # the last they saw
+        self._U: Matrix = np.zeros((0, 0))  # columns that lower variances since then …
+        self._ages: Indices = np.empty(0, dtype=np.int64)  # … and with which posterior they came
+        self._bounded = False  # whether variances are upper bounds, of every row
         self.mean: Vector = np.zeros(N)
         self.variance: Vector = np.zeros(N)
         self.prior: Vector = np.zeros(N)
@@ -62,51 +69,48 @@ class NystromSurvey:
             return
         last, self._last = self._last, None  # broken off, the next one starts again
         if posterior.kernel is not self._kernel:
-            self._slots, self._kernel = {}, posterior.kernel
+            self._kernel = posterior.kernel
             priors(posterior.kernel, self._pool, self.prior)
-        T, jitter = cholesky.explained(posterior.R, posterior.ridge, posterior.LS)
-        self._T = np.ascontiguousarray(T)
+        moved = None
+        if posterior.sticky and last is not None and self._bounded:
+            moved = posterior.moved(last)
+        self._columns.follow(posterior.kernel, posterior.members)
+        self._T = self._weighed = None
         self._weights = cholesky.solve_upper(posterior.LS, posterior.theta[:, None])[:, 0]
         self.slack, relative = posterior.rounding
-        self.relative = relative + 2 * jitter
-        moved = None
-        if posterior.sticky and last is not None and self._sharp.all():
-            moved = posterior.moved(last)
-        self._keep(posterior)
-        rows = posterior.members.rows.tolist()
-        self._weighed = None
-        self._places = np.array([self._slots.get(row, -1) for row in rows], dtype=np.int64)
-        self._last = posterior
+        self.relative = relative + 8 * len(posterior.members) * EPS  # as in `_triangle`
+        self._now += 1
         if moved is None:
-            self._sharp[:] = False
+            self._restart()
         else:
-            self._advance(*moved)
+            self._record(moved[0])
+            self._advance(*moved[1:])
+        self._last = posterior
 
     def refresh(self, rows: Indices) -> None:
-        blunt = rows[~self._sharp[rows]]
-        for start in range(0, len(blunt), CHUNK):
-            some = blunt[start : start + CHUNK]
-            K = self._values(some)
-            self._work.product(K.shape[1], len(K), len(K) // 2)
-            Y = self._T @ K
-            self.mean[some] = self._weights @ K
-            left = self.prior[some] - np.einsum("ij,ij->j", Y, Y)
-            self.variance[some] = np.maximum(left, 0.0)  # rounding, as in NystromPosterior
-        self._sharp[blunt] = True
-        self._work.refreshed += len(blunt)
+        behind = rows[self._stamp[rows] < self._now]
+        if not behind.size:
+            return
+        lost = self._stamp[behind] < self._first
+        if 2 * int(lost.sum()) > len(rows) and lost.any():
+            self._bring(self._compute, rows)  # the whole of a piece is copied faster than a part
+        else:
+            self._bring(self._compute, behind[lost])
+            self._bring(self._catch_up, behind[~lost])
 
     def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
         p, bound = self._last, np.empty(len(self.mean))
         assert p is not None
-        if self._sharp.all():
+        if self._bounded:
             room = self.relative * self.prior
             return acquisition.score(self.mean + self.slack, self.variance + room, beta, top)
         if p.sticky:  # what is known of every row can be carried on to the next posterior
             floor = -np.inf
-        look = partial(self._pass, acquisition, beta, top, floor, bound)
-        for work in spread(look, self._pieces()):
+        look = partial(self._pass, self._triangle(), acquisition, beta, top, floor, bound)
+        for work in spread(look, self._columns.pieces):
             self._work.add(work)
         self._work.scanned += len(bound)
+        self._bounded = bool((self._stamp == self._now).all())
         return bound
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
@@ -117,44 +121,104 @@ class NystromSurvey:
         if self._weighed is None or self._weighed[0] != key:
             outside = np.flatnonzero(~np.isin(others, p.members.rows))  # k = zᵀz at members
             model, projection = p.weights(self._pool.rows(others))
-            both = np.concatenate([model, projection[:, outside]], axis=1)
-            self._weighed = key, both, outside
+            both = np.concatenate([model, projection[:, outside]], axis=1).T
+            self._weighed = key, np.ascontiguousarray(both), outside
         _, both, outside = self._weighed
-        P = self._values(rows).T @ both
-        C = P[:, : len(others)]
+        P = both @ self._columns.of(rows)
+        C = P[: len(others)]
         R = C.copy() if outside.size else C
         if outside.size:
             X, Z = self._pool.rows(rows), self._pool.rows(others[outside])
-            R[:, outside] += p.kernel(X, Z) - P[:, len(others) :]
-        self._work.product(len(rows), len(both), both.shape[1])
-        return C, R
+            R[outside] += p.kernel(Z, X) - P[len(others) :]
+        self._work.product(len(rows), both.shape[1], len(both))
+        return C.T, R.T
 
     def widen(self, mean_error: float, relative_error: float) -> None:
         self.slack = max(self.slack, mean_error)
         self.relative = max(self.relative, relative_error)
-        self._sharp[:] = False
+        self._now += 1
+        self._restart()
         log_restart(mean_error, relative_error, len(self.mean))
 
+    def _bring(self, how: Callable[[Indices], Work], rows: Indices) -> None:
+        pieces = [rows[at : at + TOGETHER] for at in range(0, len(rows), TOGETHER)]
+        for work in spread(how, pieces):
+            self._work.add(work)
+
+    def _restart(self) -> None:
+        """Forget what is known of every row."""
+        self._first, self._bounded = self._now, False
+        self._U, self._ages = np.zeros((0, 0)), np.empty(0, dtype=np.int64)
+
+    def _triangle(self) -> Matrix:
+        """Return T of (1)."""
+        p = self._last
+        assert p is not None
+        if self._T is None:
+            T, jitter = cholesky.explained(p.R, p.ridge, p.LS)
+            self._T = np.ascontiguousarray(T)
+            self.relative = max(self.relative, p.rounding[1] + 2 * jitter)
+        return self._T
+
+    def _record(self, learned: Matrix) -> None:
+        """Keep columns that lower variances, not more than there are members."""
+        m, more = learned.shape
+        old = self._U[:, max(self._U.shape[1] + more - m, 0) :]
+        kept = old.shape[1]
+        if kept < self._U.shape[1]:  # rows that would need the others start again
+            self._first = int(self._ages[-kept - 1]) if kept else self._now
+        U = np.zeros((m, kept + more))
+        U[: len(old), :kept], U[:, kept:] = old, learned
+        ages = self._ages[len(self._ages) - kept :]
+        self._U, self._ages = U, np.concatenate([ages, np.full(more, self._now)])
+
     def _advance(self, U: Matrix, signs: Vector) -> None:
-        """Carry what is known of every row on to a posterior that has moved by few columns."""
+        """Bring means, and the columns of new members, to every row."""
         W = np.concatenate([U, self._weights[:, None]], axis=1).T
 
         def advance(rows: slice) -> None:
-            Y = W @ self._values(rows)
+            Y = W @ self._columns.of(rows)
             self.mean[rows] = Y[-1]
             moved = self.variance[rows] + signs @ Y[:-1] ** 2
             self.variance[rows] = np.maximum(moved, 0.0)  # rounding, as in NystromPosterior
 
-        spread(advance, self._pieces())
+        spread(advance, self._columns.pieces)
         self._work.product(len(self.mean), W.shape[1], len(W))
-        self._work.refreshed += len(self.mean)
+        self._work.scanned += len(self.mean)
 
-    def _pieces(self) -> list[slice]:
-        N = len(self.mean)
-        return [slice(start, min(start + CHUNK, N)) for start in range(0, N, CHUNK)]
+    def _catch_up(self, rows: Indices) -> Work:
+        """Bring what was told since to rows that know of new members already."""
+        work, stamps = Work(refreshed=len(rows)), self._stamp[rows]
+        self._stamp[rows] = -1  # broken off, they start again
+        oldest = int(stamps.min())
+        since = int(np.searchsorted(self._ages, oldest, side="right"))
+        Y = self._U[:, since:].T @ self._columns.of(rows)
+        if oldest < stamps.max():
+            Y *= self._ages[since:, None] > stamps
+        work.product(len(rows), len(self._U), len(Y))
+        left = self.variance[rows] - np.einsum("ij,ij->j", Y, Y)
+        self.variance[rows] = np.maximum(left, 0.0)  # rounding, as in NystromPosterior
+        self._stamp[rows] = self._now
+        return work
+
+    def _compute(self, rows: Indices) -> Work:
+        """Compute (1) for rows."""
+        p, work, K = self._last, Work(refreshed=len(rows)), self._columns.of(rows)
+        assert p is not None
+        self.mean[rows] = self._weights @ K
+        if self._T is None:  # not worth its making for a few rows
+            left = p.variance_of(self.prior[rows], K)
+        else:
+            Y = np.matmul(self._T, K, out=self._scratch.matrix("rows", *K.shape))
+            left = self.prior[rows] - np.einsum("ij,ij->j", Y, Y)
+        work.product(len(rows), len(K), len(K))
+        self.variance[rows] = np.maximum(left, 0.0)  # rounding, as in NystromPosterior
+        self._stamp[rows] = self._now
+        return work
 
     def _pass(
         self,
+        T: Matrix,
         acquisition: Acquisition,
         beta: float,
         top: float,
@@ -163,7 +227,7 @@ class NystromSurvey:
         rows: slice,
     ) -> Work:
         """Write upper bounds on scores of some rows, sharp where they reach the floor."""
-        K, work = self._values(rows), Work()
+        K, work = self._columns.of(rows), Work()
         m, count = K.shape
         mean, left = self._weights @ K, self.prior[rows].copy()
         work.product(count, m, 1)
@@ -173,7 +237,8 @@ class NystromSurvey:
         done = 0
         for share in STAGES:
             stop = int(np.ceil(share * m))
-            Y = self._T[done:stop, :stop] @ K[:stop]
+            out = self._scratch.matrix("stage", stop - done, len(race))
+            Y = np.matmul(T[done:stop, :stop], K[:stop], out=out)
             work.product(len(race), stop, stop - done)
             left[race] -= np.einsum("ij,ij->j", Y, Y)
             done = stop
@@ -187,46 +252,8 @@ class NystromSurvey:
         work.refreshed = len(race)
         self.mean[rows] = mean
         self.variance[rows] = np.maximum(left, 0.0)  # rounding, as in NystromPosterior
-        sharp = np.zeros(count, dtype=np.bool_)
-        sharp[race] = True
-        self._sharp[rows] = sharp
+        stamps = np.full(count, -1, dtype=np.int32)
+        stamps[race] = self._now
+        self._stamp[rows] = stamps
         bounds[rows] = bound
         return work
-
-    def _values(self, rows: slice | Indices) -> Matrix:
-        """Return k(x_j, x) for the members x_j and the given rows x, a row a member."""
-        p = self._last
-        assert p is not None
-        if (self._places < 0).any():
-            X = self._pool.rows(np.arange(len(self.mean))[rows])
-            return p.kernel(p.members.X, X)
-        if not isinstance(rows, slice) and len(rows) > 1 and (np.diff(rows) == 1).all():
-            rows = slice(int(rows[0]), int(rows[-1]) + 1)  # rows come in order: copied whole
-        if isinstance(rows, slice):
-            return self._K[self._places, rows]
-        return self._K[self._places[:, None], rows]
-
-    def _keep(self, posterior: NystromPosterior) -> None:
-        """Have the kernel values of all members, where they fit."""
-        members = posterior.members
-        new = [i for i, row in enumerate(members.rows.tolist()) if row not in self._slots]
-        have = len(self._slots)
-        if have + len(new) > self._most:
-            self._slots = {}  # most are no longer members: keep those of today
-            have, new = 0, list(range(len(members)))
-            if len(new) > self._most:
-                return
-        if have + len(new) > len(self._K):
-            grown = np.empty((min(2 * (have + len(new)) + 16, self._most), self._K.shape[1]))
-            grown[:have] = self._K[:have]
-            self._K = grown
-        X, into = members.X[new], slice(have, have + len(new))
-
-        def fill(rows: slice) -> None:
-            some = self._pool.rows(np.arange(rows.start, rows.stop))
-            self._K[into, rows] = posterior.kernel(X, some)
-
-        if new:
-            spread(fill, self._pieces())
-        for at, i in enumerate(new, start=have):
-            self._slots[int(members.rows[i])] = at

@@ -1,0 +1,103 @@
+"""Kernel values between a whole pool and the points that a dictionary was made of."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from noregret.arrays import Indices, Matrix
+from noregret.kernels import Kernel
+from noregret.pools import Candidates
+from noregret.posteriors import Points
+from noregret.threads import Scratch, spread
+
+PIECE = 2048  # rows of a pass taken together: what is computed of them stays in a core's cache
+
+
+@final
+class Columns:
+    """k(x_j, x) for the members x_j of today, and for those of earlier days where they fit.
+
+    Most points that were members once will be members again. A piece of the pool lies together in
+    memory, point after point, so that the members among them are copied in whole stretches.
+    """
+
+    def __init__(self, pool: Candidates, memory: int) -> None:
+        N = len(pool)
+        self._pool = pool
+        self.pieces = [slice(start, min(start + PIECE, N)) for start in range(0, N, PIECE)]
+        self._shape = len(self.pieces), min(PIECE, N)
+        self._most = memory // (8 * self._shape[0] * self._shape[1])  # points that may be kept
+        self._K: npt.NDArray[np.float64] = np.empty((self._shape[0], 0, self._shape[1]))
+        self._slots: dict[int, int] = {}  # row of a point → its place in K
+        self._places: Indices = np.empty(0, dtype=np.int64)  # of members, −1 if not kept
+        self._kernel: Kernel | None = None
+        self._members: Points = Points.none(pool.dim)
+        self._first = self._kept = True  # whether they are the first that were kept; all of them
+        self._scratch = Scratch()
+
+    def follow(self, kernel: Kernel, members: Points) -> None:
+        """Have the values of these members, where they fit."""
+        if kernel is not self._kernel:
+            self._slots, self._kernel = {}, kernel
+        self._members, rows = members, members.rows.tolist()
+        new = [i for i, row in enumerate(rows) if row not in self._slots]
+        if len(self._slots) + len(new) > self._most:
+            self._slots = {}  # most are no longer members: keep those of today
+            new = list(range(len(members)))
+        if new and len(new) <= self._most:
+            self._fill(kernel, members, new)
+        self._places = np.array([self._slots.get(row, -1) for row in rows], dtype=np.int64)
+        self._first = bool(np.array_equal(self._places, np.arange(len(rows))))
+        self._kept = bool((self._places >= 0).all())
+
+    def of(self, rows: slice | Indices) -> Matrix:
+        """Return a row for each member, a column for each of the given rows or for a piece.
+
+        The memory is used again by the next call in this thread.
+        """
+        at = self._piece(rows)
+        if at is None or not self._kept:
+            return self._some(np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows)
+        start, count = at
+        if self._first:  # as with a sticky dictionary: nothing to copy
+            return self._K[start, : len(self._places), :count]
+        out = self._scratch.matrix("columns", len(self._places), self._shape[1])
+        np.take(self._K[start], self._places, axis=0, out=out, mode="clip")
+        return out[:, :count]
+
+    def _some(self, rows: Indices) -> Matrix:
+        if not self._kept:
+            assert self._kernel is not None
+            return self._kernel(self._members.X, self._pool.rows(rows))
+        which, where = np.divmod(rows, PIECE)
+        return self._K[which, self._places[:, None], where]
+
+    def _piece(self, rows: slice | Indices) -> tuple[int, int] | None:
+        """Return the number and the length of the piece that these rows are, if they are one."""
+        if isinstance(rows, slice):
+            return rows.start // PIECE, rows.stop - rows.start
+        if not len(rows) or rows[0] % PIECE or rows[-1] - rows[0] != len(rows) - 1:
+            return None
+        whole = len(rows) <= PIECE and bool((np.diff(rows) == 1).all())
+        return (int(rows[0]) // PIECE, len(rows)) if whole else None
+
+    def _fill(self, kernel: Kernel, members: Points, new: list[int]) -> None:
+        """Compute the values of members that were none before."""
+        have, K = len(self._slots), self._K
+        pieces, width = self._shape
+        if have + len(new) > K.shape[1]:
+            room = min(2 * (have + len(new)) + 16, self._most)
+            self._K = np.empty((pieces, room, width))
+            self._K[:, :have] = K[:, :have]
+        X, into = members.X[new], slice(have, have + len(new))
+
+        def fill(rows: slice) -> None:
+            some = self._pool.rows(np.arange(rows.start, rows.stop))
+            self._K[rows.start // PIECE, into, : len(some)] = kernel(X, some)
+
+        spread(fill, self.pieces)
+        for at, i in enumerate(new, start=have):
+            self._slots[int(members.rows[i])] = at
