@@ -94,6 +94,13 @@ def explained(R: Matrix, ridge: float, LS: Matrix) -> tuple[Matrix, float]:
     return np.asarray(blas.dtrsm(1.0, LS, A.T, side=1, lower=1)), jitter
 
 
+def square(Z: Matrix) -> Matrix:
+    """Return Z Zᵀ, at the cost of one half of it."""
+    lower = np.asarray(blas.dsyrk(1.0, Z, lower=1)) if Z.size else np.zeros((len(Z), len(Z)))
+    whole: Matrix = lower + np.tril(lower, -1).T  # above the diagonal, dsyrk leaves zeros
+    return whole
+
+
 def solve(L: Matrix, b: Matrix) -> Matrix:
     """Return (L Lᵀ)⁻¹ b, for a vector or for each column of a matrix."""
     if len(L) == 0:

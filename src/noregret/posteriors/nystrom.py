@@ -109,7 +109,7 @@ class NystromPosterior:
             KU = self.kernel(dictionary.X, told.X)
         LS, kept = cholesky.pivoted(KS)
         Z = cholesky.solve_lower(LS, KU[kept])  # (m, n)
-        V = (Z * told.w) @ Z.T
+        V = cholesky.square(Z * np.sqrt(told.w))
         V[np.diag_indices_from(V)] += self.ridge
         R = cholesky.factor(V)
         return replace(
@@ -189,15 +189,14 @@ class NystromPosterior:
         F: Matrix = np.sqrt(self.ridge) * U.T
         return F
 
-    def moved(self, old: NystromPosterior) -> tuple[Matrix, Matrix, Vector] | None:
-        """Return weights U, E and signs of the change since `old`; None if they are not few:
+    def moved(self, old: NystromPosterior) -> tuple[Matrix, Vector] | None:
+        """Return weights U and signs of the change since `old`; None if they are not few:
 
-            σ̃²(x) = σ̃²_old(x) − Σ (k_S(x)ᵀu)² + Σ ±(k_S(x)ᵀe)²                               (3)
+            σ̃²(x) = σ̃²_old(x) + Σ ±(k_S(x)ᵀu)²                                             (3)
 
         The members must be the old ones, and others behind them (a sticky dictionary). With
         B = LS V LSᵀ, σ̃² = k − k_Sᵀ K_S⁻¹ k_S + ridge·k_Sᵀ B⁻¹ k_S. Old members learn what was told
-        since, Woodbury's rank one a point: u. A new member adds a bordering term to either
-        inverse: e.
+        since, Woodbury's rank one a point; a new member adds a bordering term to either inverse.
         """
         m, m_old, n_old = len(self.members), len(old.members), len(old.points)
         p, before = self.points, np.zeros(len(self.points))
@@ -205,22 +204,22 @@ class NystromPosterior:
             return None
         before[:n_old] = old.points.w
         told = np.flatnonzero(p.w != before)
-        if len(told) + 4 * (m - m_old) > m or not (
+        if 2 * (len(told) + 2 * (m - m_old)) > m or not (
             np.array_equal(self.members.rows[:m_old], old.members.rows)
             and np.array_equal(p.rows[:n_old], old.points.rows)
         ):
             return None
-        learned = _padded(old._learned(p.X[told], (p.w - before)[told]), m)
+        parts = [_padded(old._learned(p.X[told], (p.w - before)[told]), m)]
         unit = np.zeros((m, m - m_old), order="F")
         unit[m_old:] = np.eye(m - m_old)
         half = cholesky.solve_lower(self.LS, unit)
         if float(np.diag(self.LS)[m_old:].min(initial=np.inf)) < CLOSE * float(self.LS[0, 0]):
             return None  # a new member all but explained by the others has inverses of no digits
-        alone = _bordered(cholesky.solve_upper(self.LS, half), m_old)
+        parts.append(_bordered(cholesky.solve_upper(self.LS, half), m_old))
         both = cholesky.solve_upper(self.LS, cholesky.solve(self.R, half))
-        seen = np.sqrt(self.ridge) * _bordered(both, m_old)
-        signs = np.repeat([-1.0, 1.0], m - m_old)
-        return learned, np.concatenate([alone, seen], axis=1), signs
+        parts.append(np.sqrt(self.ridge) * _bordered(both, m_old))
+        signs = np.repeat([-1.0, -1.0, 1.0], [part.shape[1] for part in parts])
+        return np.concatenate(parts, axis=1), signs
 
     def _learned(self, X: Matrix, w: Vector) -> Matrix:
         """Return U with σ̃² falling by Σ(k_S(x)ᵀu)² when rows X are seen w times more."""

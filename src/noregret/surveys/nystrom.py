@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import final
 
@@ -21,7 +20,7 @@ from noregret.threads import Scratch, spread
 from noregret.work import Work
 
 TOGETHER = 2048  # rows brought up to date together, at most
-STAGES = (0.3, 0.5, 0.65, 0.8, 0.9, 1.0)  # shares of the dictionary taken in one after another
+STAGES = (0.4, 0.65, 0.8, 0.9, 1.0)  # shares of the dictionary taken in one after another
 EXITS = (0.8, 0.9, 1.0)  # … after which rows may drop out
 WORTH = 0.7  # share of a piece still in the race over which nobody is left out
 
@@ -37,10 +36,8 @@ class NystromSurvey:
     Every further entry of T k_S lowers it, so that a part of them gives an upper bound, and a row
     whose bound falls below what the best will reach is not looked at further.
 
-    Where members are sticky, a posterior differs from the last by few columns, most of them from
-    what was told, which lower the variance of every row: (2) of `NystromPosterior.moved`. Means and
-    the columns of new members are brought to every row, O(N·m) for each; the others only to rows
-    that matter, since without them a variance is an upper bound.
+    Where members are sticky, a posterior differs from the last by few columns, (3) of
+    `NystromPosterior.moved`, and every row is carried on: O(N·m) a column.
     """
 
     def __init__(self, pool: Candidates, memory: int, work: Work) -> None:
@@ -53,11 +50,8 @@ class NystromSurvey:
         self._weights: Vector = np.zeros(0)
         self._weighed: tuple[bytes, Matrix, Indices] | None = None  # the last of `covariances`
         self._now = 0  # posteriors followed
-        self._first = 0  # rows that have not seen this one start again
         self._stamp: npt.NDArray[np.int32] = np.full(N, -1, dtype=np.int32)  # the last they saw
-        self._U: Matrix = np.zeros((0, 0))  # columns that lower variances since then …
-        self._ages: Indices = np.empty(0, dtype=np.int64)  # … and with which posterior they came
-        self._bounded = False  # whether variances are upper bounds, of every row
+        self._sharp = False  # whether all have seen it
         self.mean: Vector = np.zeros(N)
         self.variance: Vector = np.zeros(N)
         self.prior: Vector = np.zeros(N)
@@ -72,7 +66,7 @@ class NystromSurvey:
             self._kernel = posterior.kernel
             priors(posterior.kernel, self._pool, self.prior)
         moved = None
-        if posterior.sticky and last is not None and self._bounded:
+        if posterior.sticky and last is not None and self._sharp:
             moved = posterior.moved(last)
         self._columns.follow(posterior.kernel, posterior.members)
         self._T = self._weighed = None
@@ -80,28 +74,24 @@ class NystromSurvey:
         self.slack, relative = posterior.rounding
         self.relative = relative + 8 * len(posterior.members) * EPS  # as in `_triangle`
         self._now += 1
-        if moved is None:
-            self._restart()
-        else:
-            self._record(moved[0])
-            self._advance(*moved[1:])
+        self._sharp = moved is not None
+        if moved is not None:
+            self._advance(*moved)
         self._last = posterior
 
     def refresh(self, rows: Indices) -> None:
         behind = rows[self._stamp[rows] < self._now]
         if not behind.size:
             return
-        lost = self._stamp[behind] < self._first
-        if 2 * int(lost.sum()) > len(rows) and lost.any():
-            self._bring(self._compute, rows)  # the whole of a piece is copied faster than a part
-        else:
-            self._bring(self._compute, behind[lost])
-            self._bring(self._catch_up, behind[~lost])
+        late = rows if 2 * len(behind) > len(rows) else behind  # a whole piece is copied faster
+        pieces = [late[at : at + TOGETHER] for at in range(0, len(late), TOGETHER)]
+        for work in spread(self._compute, pieces):
+            self._work.add(work)
 
     def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
         p, bound = self._last, np.empty(len(self.mean))
         assert p is not None
-        if self._bounded:
+        if self._sharp:
             room = self.relative * self.prior
             return acquisition.score(self.mean + self.slack, self.variance + room, beta, top)
         if p.sticky:  # what is known of every row can be carried on to the next posterior
@@ -110,7 +100,7 @@ class NystromSurvey:
         for work in spread(look, self._columns.pieces):
             self._work.add(work)
         self._work.scanned += len(bound)
-        self._bounded = bool((self._stamp == self._now).all())
+        self._sharp = bool((self._stamp == self._now).all())
         return bound
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
@@ -137,18 +127,8 @@ class NystromSurvey:
         self.slack = max(self.slack, mean_error)
         self.relative = max(self.relative, relative_error)
         self._now += 1
-        self._restart()
+        self._sharp = False
         log_restart(mean_error, relative_error, len(self.mean))
-
-    def _bring(self, how: Callable[[Indices], Work], rows: Indices) -> None:
-        pieces = [rows[at : at + TOGETHER] for at in range(0, len(rows), TOGETHER)]
-        for work in spread(how, pieces):
-            self._work.add(work)
-
-    def _restart(self) -> None:
-        """Forget what is known of every row."""
-        self._first, self._bounded = self._now, False
-        self._U, self._ages = np.zeros((0, 0)), np.empty(0, dtype=np.int64)
 
     def _triangle(self) -> Matrix:
         """Return T of (1)."""
@@ -160,20 +140,8 @@ class NystromSurvey:
             self.relative = max(self.relative, p.rounding[1] + 2 * jitter)
         return self._T
 
-    def _record(self, learned: Matrix) -> None:
-        """Keep columns that lower variances, not more than there are members."""
-        m, more = learned.shape
-        old = self._U[:, max(self._U.shape[1] + more - m, 0) :]
-        kept = old.shape[1]
-        if kept < self._U.shape[1]:  # rows that would need the others start again
-            self._first = int(self._ages[-kept - 1]) if kept else self._now
-        U = np.zeros((m, kept + more))
-        U[: len(old), :kept], U[:, kept:] = old, learned
-        ages = self._ages[len(self._ages) - kept :]
-        self._U, self._ages = U, np.concatenate([ages, np.full(more, self._now)])
-
     def _advance(self, U: Matrix, signs: Vector) -> None:
-        """Bring means, and the columns of new members, to every row."""
+        """Carry every row on to a posterior that has moved by few columns."""
         W = np.concatenate([U, self._weights[:, None]], axis=1).T
 
         def advance(rows: slice) -> None:
@@ -181,25 +149,11 @@ class NystromSurvey:
             self.mean[rows] = Y[-1]
             moved = self.variance[rows] + signs @ Y[:-1] ** 2
             self.variance[rows] = np.maximum(moved, 0.0)  # rounding, as in NystromPosterior
+            self._stamp[rows] = self._now
 
         spread(advance, self._columns.pieces)
         self._work.product(len(self.mean), W.shape[1], len(W))
-        self._work.scanned += len(self.mean)
-
-    def _catch_up(self, rows: Indices) -> Work:
-        """Bring what was told since to rows that know of new members already."""
-        work, stamps = Work(refreshed=len(rows)), self._stamp[rows]
-        self._stamp[rows] = -1  # broken off, they start again
-        oldest = int(stamps.min())
-        since = int(np.searchsorted(self._ages, oldest, side="right"))
-        Y = self._U[:, since:].T @ self._columns.of(rows)
-        if oldest < stamps.max():
-            Y *= self._ages[since:, None] > stamps
-        work.product(len(rows), len(self._U), len(Y))
-        left = self.variance[rows] - np.einsum("ij,ij->j", Y, Y)
-        self.variance[rows] = np.maximum(left, 0.0)  # rounding, as in NystromPosterior
-        self._stamp[rows] = self._now
-        return work
+        self._work.refreshed += len(self.mean)
 
     def _compute(self, rows: Indices) -> Work:
         """Compute (1) for rows."""
