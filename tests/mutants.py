@@ -23,6 +23,7 @@ NYSTROM = "tests/posteriors/test_nystrom.py::"
 SEARCH = "tests/test_search.py::"
 CONTENDERS = "tests/test_contenders.py::"
 SURVEY = "tests/surveys/test_exact_survey.py::"
+STICKY = "tests/surveys/test_sticky_survey.py::"
 LAZY = "tests/integration/test_lazy_is_full.py::"
 WIDTHS = "tests/test_confidence.py::test_widths_are_their_formulas"
 STEPS = TWINS + "test_bbkb_is_its_pseudo_code_step_by_step"
@@ -289,9 +290,23 @@ MUTANTS = (
         LAZY + "test_lazy_runs_are_full_runs",
     ),
     Mutant(
+        "points that are not members bring no surprise",
+        "surveys/sticky.py",
+        "self._exact.extra = max(rest, 0.0) + ROOM * p.gain",
+        "self._exact.extra = 0.0",
+        STICKY + "test_bounds_hold_and_refreshed_rows_are_the_posterior",
+    ),
+    Mutant(
+        "points that are not members shrink no variance",
+        "surveys/sticky.py",
+        'variance = variance - np.einsum("ij,ij->i", Y, Y)',
+        'variance = variance - 0 * np.einsum("ij,ij->i", Y, Y)',
+        STICKY + "test_bounds_hold_and_refreshed_rows_are_the_posterior",
+    ),
+    Mutant(
         "a row that is behind is bounded as if it had missed nothing",
         "surveys/exact.py",
-        "gain = self._gain * (1 + ROOM) - self._since[rows]",
+        "gain = self._gain * (1 + ROOM) + self.extra - self._since[rows]",
         "gain = 0.0 * self._since[rows]",
         SURVEY + "test_bounds_hold_for_all_rows_at_every_moment",
     ),

@@ -7,7 +7,7 @@ shards) stand behind the same door and give the same rows.
 
 from __future__ import annotations
 
-from typing import Protocol, final
+from typing import Protocol, TypeAlias, final
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from noregret.contenders import Contenders
 from noregret.errors import AskError
 from noregret.pools import Candidates
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
-from noregret.surveys import ExactSurvey, NystromSurvey, PlainSurvey, Survey
+from noregret.surveys import ExactSurvey, NystromSurvey, PlainSurvey, StickySurvey, Survey
 from noregret.work import Work
 
+Kind: TypeAlias = ExactSurvey | NystromSurvey | PlainSurvey | StickySurvey
 MEMORY = 4 << 30  # bytes of kernel values that a search may keep
 
 
@@ -74,7 +75,8 @@ class Enumeration:
     """Exact search of a finite pool, by a survey that is brought up to date where it matters.
 
     `memory` bounds the kernel values that are kept for sparse posteriors: with 0, as with exact
-    posteriors always, O(N) numbers are held beside the pool.
+    posteriors always, O(N) numbers are held beside the pool. A sticky dictionary that outgrows it
+    is followed lazily.
     """
 
     def __init__(self, pool: Candidates, *, memory: int = MEMORY) -> None:
@@ -109,15 +111,25 @@ class Enumeration:
         return contenders(acquisition, beta, top)
 
     def _surveyed(self, posterior: Posterior) -> Survey:
-        survey = self._survey
+        kind = self._kind(posterior)
+        if not isinstance(self._survey, kind):
+            self._survey = None  # its memory may be needed
+            self._survey = self._begun(kind)
+        self._survey.follow(posterior)
+        return self._survey
+
+    def _begun(self, kind: type[Kind]) -> Survey:
+        if issubclass(kind, NystromSurvey):
+            return NystromSurvey(self.pool, self.memory, self.work)
+        return kind(self.pool, self.work)
+
+    def _kind(self, posterior: Posterior) -> type[Kind]:
+        """Return the survey that is fastest for a posterior."""
         if isinstance(posterior, ExactPosterior):
-            if not isinstance(survey, ExactSurvey):
-                survey = ExactSurvey(self.pool, self.work)
-        elif isinstance(posterior, NystromPosterior):
-            if not isinstance(survey, NystromSurvey):
-                survey = NystromSurvey(self.pool, self.memory, self.work)
-        elif not isinstance(survey, PlainSurvey):
-            survey = PlainSurvey(self.pool, self.work)
-        self._survey = survey
-        survey.follow(posterior)
-        return survey
+            return ExactSurvey
+        if not isinstance(posterior, NystromPosterior):
+            return PlainSurvey
+        members, points = len(posterior.members), len(posterior.points)
+        fits = 8 * len(self.pool) * members <= self.memory
+        lazy = posterior.sticky and not fits and 2 * members > points
+        return StickySurvey if lazy else NystromSurvey

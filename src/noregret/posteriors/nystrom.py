@@ -225,11 +225,30 @@ class NystromPosterior:
         """Return U with σ̃² falling by Σ(k_S(x)ᵀu)² when rows X are seen w times more."""
         Z = self.embed(X)
         pulled = cholesky.solve(self.R, Z)
-        C = Z.T @ pulled
-        C[np.diag_indices_from(C)] += 1.0 / w
+        return self._columns(pulled, np.diag(1.0 / w) + Z.T @ pulled)
+
+    def learned_from(self, told: Indices) -> Matrix:
+        """Return U, a column a point told of, with σ̃² = σ̃² without these − ‖Uᵀk_S(x)‖²."""
+        Z = self.embed(self.points.X[told])
+        pulled = cholesky.solve(self.R, Z)
+        return self._columns(pulled, np.diag(1.0 / self.points.w[told]) - Z.T @ pulled)
+
+    def _columns(self, pulled: Matrix, C: Matrix) -> Matrix:
+        """Return U with ridge·zᵀP C⁻¹ Pᵀz = ‖Uᵀk_S‖², P being V⁻¹Z: a term of Woodbury's."""
         half = cholesky.solve_lower(cholesky.factor((C + C.T) / 2), pulled.T)
         U: Matrix = np.sqrt(self.ridge) * cholesky.solve_upper(self.LS, half.T)
         return U
+
+    def mean_weights(self) -> Vector:
+        """Return a with μ̃(x) = k_S(x)ᵀa."""
+        return cholesky.solve_upper(self.LS, self.theta[:, None])[:, 0]
+
+    @property
+    def gain(self) -> float:
+        """ȳᵀ(ZᵀZ + ridge·W⁻¹)⁻¹ȳ over what was told: the squared surprises of all updates."""
+        p = self.points
+        fitted = float(self.theta @ (self.V @ self.theta))
+        return max(float(p.w @ p.y**2) - fitted, 0.0) / self.ridge
 
     def pull(self, X: Matrix, F: Matrix, Z: Matrix, G: Matrix) -> Matrix:
         """Return c̃ = f(x)ᵀf(z) for every pair of rows."""

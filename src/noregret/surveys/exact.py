@@ -58,6 +58,7 @@ class ExactSurvey:
         self.prior: Vector = np.zeros(N)
         self.slack = self.relative = 0.0
         self._least = (0.0, 0.0)  # rounding that was found to be there
+        self.extra = 0.0  # Σ s of further updates, which no row has seen
 
     def follow(self, posterior: Posterior) -> None:
         assert isinstance(posterior, ExactPosterior)
@@ -89,7 +90,7 @@ class ExactSurvey:
         bound = np.empty(N)
 
         def scan(rows: slice) -> None:
-            gain = self._gain * (1 + ROOM) - self._since[rows]
+            gain = self._gain * (1 + ROOM) + self.extra - self._since[rows]
             np.maximum(gain, 0.0, out=gain)
             high = self._high[rows] + self.slack
             bound[rows] = acquisition.ceiling(high, self._reach[rows], gain, beta, top)

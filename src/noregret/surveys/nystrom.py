@@ -16,6 +16,7 @@ from noregret.posteriors import NystromPosterior, Posterior, cholesky
 from noregret.posteriors.cholesky import EPS
 from noregret.surveys.base import log_restart, priors
 from noregret.surveys.columns import Columns
+from noregret.surveys.pairs import Pairs
 from noregret.threads import Scratch, spread
 from noregret.work import Work
 
@@ -48,7 +49,7 @@ class NystromSurvey:
         self._last: NystromPosterior | None = None
         self._T: Matrix | None = None
         self._weights: Vector = np.zeros(0)
-        self._weighed: tuple[bytes, Matrix, Indices] | None = None  # the last of `covariances`
+        self._pairs: Pairs | None = None
         self._now = 0  # posteriors followed
         self._stamp: npt.NDArray[np.int32] = np.full(N, -1, dtype=np.int32)  # the last they saw
         self._sharp = False  # whether all have seen it
@@ -69,8 +70,8 @@ class NystromSurvey:
         if posterior.sticky and last is not None and self._sharp:
             moved = posterior.moved(last)
         self._columns.follow(posterior.kernel, posterior.members)
-        self._T = self._weighed = None
-        self._weights = cholesky.solve_upper(posterior.LS, posterior.theta[:, None])[:, 0]
+        self._T, self._weights = None, posterior.mean_weights()
+        self._pairs = Pairs(self._pool, posterior)
         self.slack, relative = posterior.rounding
         self.relative = relative + 8 * len(posterior.members) * EPS  # as in `_triangle`
         self._now += 1
@@ -105,23 +106,10 @@ class NystromSurvey:
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
         """c̃ and k̃ of `NystromPosterior`, through kept kernel values: O(m) a pair."""
-        p = self._last
-        assert p is not None
-        key = others.tobytes()
-        if self._weighed is None or self._weighed[0] != key:
-            outside = np.flatnonzero(~np.isin(others, p.members.rows))  # k = zᵀz at members
-            model, projection = p.weights(self._pool.rows(others))
-            both = np.concatenate([model, projection[:, outside]], axis=1).T
-            self._weighed = key, np.ascontiguousarray(both), outside
-        _, both, outside = self._weighed
-        P = both @ self._columns.of(rows)
-        C = P[: len(others)]
-        R = C.copy() if outside.size else C
-        if outside.size:
-            X, Z = self._pool.rows(rows), self._pool.rows(others[outside])
-            R[outside] += p.kernel(Z, X) - P[len(others) :]
-        self._work.product(len(rows), both.shape[1], len(both))
-        return C.T, R.T
+        assert self._pairs is not None
+        K = self._columns.of(rows)
+        self._work.product(len(rows), len(K), len(others))
+        return self._pairs.between(rows, K, others)
 
     def widen(self, mean_error: float, relative_error: float) -> None:
         self.slack = max(self.slack, mean_error)
