@@ -111,7 +111,7 @@ class Slope:
 @final
 @dataclass(frozen=True, slots=True)
 class SameChoices:
-    """Up to which percentage of evaluations two subjects chose alike, at the worst of the seeds."""
+    """Up to which percentage of evaluations two subjects chose alike, at the worst common seed."""
 
     one: Subject
     other: Subject
@@ -119,7 +119,7 @@ class SameChoices:
     def of(self, results: Results) -> float | None:
         pairs = list(zip(results.done(self.one), results.done(self.other), strict=False))
         shares = [_alike(a.get("marks", []), b.get("marks", [])) for a, b in pairs]
-        return min(shares) if len(shares) == self.one.seeds else None
+        return min(shares) if len(shares) == min(self.one.seeds, self.other.seeds) else None
 
 
 @final

@@ -245,8 +245,9 @@ class Optimizer:
     def _tell_values(self, rows: Indices, values: object) -> None:
         numbers, failed = _parsed(values, len(rows), "tell(ids, values)")
         inside = self._inwards(numbers)
-        self._ledger.add(rows[~failed], inside[~failed])
-        for row, count in counted(rows[~failed]):
+        good = ~failed if failed.any() else slice(None)  # a slice copies nothing
+        self._ledger.add(rows[good], inside[good])
+        for row, count in counted(rows[good]):
             self._tickets.settle_by_row(row, count, failed=False)
         for row, count in counted(rows[failed]):
             self._tickets.settle_by_row(row, count, failed=True)
@@ -278,7 +279,7 @@ class Optimizer:
 
     def _inwards(self, numbers: Vector) -> Vector:
         inside = self._units.inwards(numbers)
-        if inside.size and np.abs(inside).max() > MOST_VALUE:
+        if inside.size and max(inside.max(), -inside.min()) > MOST_VALUE:
             raise TellError(
                 f"values must lie within {MOST_VALUE:g} of the offset, got "
                 f"{numbers[np.argmax(np.abs(inside))]:g}. Rescale them, or pass noregret.FAILED."

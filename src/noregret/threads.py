@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import current_thread, local
-from typing import TYPE_CHECKING, TypeVar, final
+from typing import TYPE_CHECKING, TypeVar, cast, final
 
 import numpy as np
 
@@ -46,7 +46,21 @@ def spread(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Res
     _, workers = _machine()
     if workers == 1 or len(pieces) < 2 or current_thread().name.startswith(NAME):
         return [work(piece) for piece in pieces]
-    return list(_executor(os.getpid(), workers).map(work, pieces))
+    results: list[Result | None] = [None] * len(pieces)
+
+    def share(first: int) -> None:
+        for at in range(first, len(pieces), workers):
+            results[at] = work(pieces[at])
+
+    others = [_executor(os.getpid(), workers).submit(share, first) for first in range(1, workers)]
+    try:
+        share(0)
+    finally:  # nobody may go on with pieces that are still written to
+        failures = [other.exception() for other in others]
+    for failure in failures:
+        if failure is not None:
+            raise failure
+    return cast("list[Result]", results)
 
 
 @final
@@ -81,7 +95,7 @@ def _is_blas(library: dict[str, object]) -> bool:
 
 @lru_cache(maxsize=1)
 def _executor(process: int, workers: int) -> ThreadPoolExecutor:
-    """Return the threads of this process; a fork has to make its own."""
+    """Return the threads beside the one that asks; a fork has to make its own."""
     from concurrent.futures import ThreadPoolExecutor  # not before use, as above
 
-    return ThreadPoolExecutor(workers, thread_name_prefix=f"{NAME}-{process}")
+    return ThreadPoolExecutor(workers - 1, thread_name_prefix=f"{NAME}-{process}")
