@@ -26,6 +26,7 @@ MAP = (
     "pools",
     "kernels",
     "ledger",
+    "posteriors.triangular",
     "posteriors.cholesky",
     "posteriors.base",
     "posteriors.exact",

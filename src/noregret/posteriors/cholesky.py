@@ -9,6 +9,7 @@ from scipy.linalg import blas, lapack
 
 from noregret.arrays import Indices, Matrix
 from noregret.errors import KernelError, NumericalWarning
+from noregret.posteriors.triangular import solve_lower_in_place
 
 EPS = float(np.finfo(np.float64).eps)
 MOST_JITTER = 1e-8  # relative to the largest diagonal entry; more means: not positive definite
@@ -67,7 +68,9 @@ def solve_lower(L: Matrix, B: Matrix, *, overwrite: bool = False) -> Matrix:
         return np.zeros_like(B)
     if B.shape[1] == 1:  # the single candidates that choices are decided by
         return np.asarray(blas.dtrsv(L, B[:, 0], lower=1))[:, None]
-    return np.asarray(blas.dtrsm(1.0, L, B, lower=1, overwrite_b=overwrite))
+    X = B if overwrite and B.flags.f_contiguous else np.array(B, order="F")
+    solve_lower_in_place(np.asfortranarray(L), X)
+    return X
 
 
 def solve_upper(L: Matrix, B: Matrix) -> Matrix:

@@ -17,7 +17,7 @@ from noregret.threads import spread
 from noregret.work import Work
 
 SCAN = 1 << 15  # rows whose bounds are computed together: their columns stay in a core's cache
-TOGETHER = 1 << 12  # rows brought up to date together, at most
+TOGETHER = 1 << 11  # rows brought up to date together, at most
 BLAS_LIKES = 512  # right-hand sides from which on a triangular solve is as fast as a product
 ROOM = 1e-9  # by which gains are rounded up
 
