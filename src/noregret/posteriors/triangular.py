@@ -6,32 +6,39 @@ each other. The same routine is called here through the pointer that SciPy hands
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import cython_blas
 
 from noregret.arrays import Matrix
 
 
-def _routine(capsule: object, *arguments: type) -> Callable[..., None]:
-    """Return the routine that a capsule holds; while ctypes calls it, the lock is free."""
-    name_of = ctypes.pythonapi.PyCapsule_GetName
+@lru_cache(maxsize=1)
+def _dtrsm() -> Callable[..., None]:
+    """Return BLAS's routine; while ctypes calls it, the lock is free."""
+    import ctypes  # takes a while to load, so not before use
+
+    from scipy.linalg import cython_blas
+
+    name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
     pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    address = pointer_of(capsule, name_of(capsule))
-    return ctypes.CFUNCTYPE(None, *arguments)(address)
+    capsule = cython_blas.__pyx_capi__["dtrsm"]
+    number, scalar, array = (
+        ctypes.POINTER(ctypes.c_int),
+        ctypes.POINTER(ctypes.c_double),
+        ctypes.c_void_p,
+    )
+    letters = [ctypes.c_char_p] * 4
+    kind = ctypes.CFUNCTYPE(None, *letters, number, number, scalar, array, number, array, number)
+    routine = kind(pointer_of(capsule, name_of(capsule)))
 
+    def solve(L: Matrix, B: Matrix) -> None:
+        m, n, one = ctypes.c_int(B.shape[0]), ctypes.c_int(B.shape[1]), ctypes.c_double(1.0)
+        routine(b"L", b"L", b"N", b"N", m, n, one, L.ctypes.data, m, B.ctypes.data, m)
 
-_letter, _number = ctypes.c_char_p, ctypes.POINTER(ctypes.c_int)
-_scalar, _array = ctypes.POINTER(ctypes.c_double), ctypes.c_void_p
-_dtrsm = _routine(
-    cython_blas.__pyx_capi__["dtrsm"],
-    *(_letter, _letter, _letter, _letter, _number, _number),
-    *(_scalar, _array, _number, _array, _number),
-)
+    return solve
 
 
 def solve_lower_in_place(L: Matrix, B: Matrix) -> None:
@@ -39,9 +46,6 @@ def solve_lower_in_place(L: Matrix, B: Matrix) -> None:
     assert L.flags.f_contiguous
     assert B.flags.f_contiguous
     assert L.dtype == B.dtype == np.float64
-    rows, columns = B.shape
-    if rows == 0 or columns == 0:
-        return
-    assert L.shape == (rows, rows)
-    m, n, one = ctypes.c_int(rows), ctypes.c_int(columns), ctypes.c_double(1.0)
-    _dtrsm(b"L", b"L", b"N", b"N", m, n, one, L.ctypes.data, m, B.ctypes.data, m)
+    assert L.shape == (len(B), len(B))
+    if B.size:
+        _dtrsm()(L, B)
