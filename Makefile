@@ -26,7 +26,7 @@ help:  ## list the targets
 
 check: test test-slow  ## all that a change must pass
 
-demo: .venv/installed  ## optimise 20 000 candidates with three algorithms and draw the regret
+demo: .venv/installed  ## optimise 100 000 candidates with 100 000 evaluations and draw the regret
 	$(THREADS) $(BIN)/python demo/run.py
 
 figure: .venv/installed  ## the picture of the README
