@@ -223,11 +223,10 @@ class Contenders:
     def _highest(self, most: int) -> Indices:
         """Return rows of highest bounds, so many or a few more."""
         bound, rank = self._bound, 8 + 2 * most // SAMPLED
-        sample = bound[::SAMPLED]
-        rows = np.arange(len(bound)) if rank >= len(sample) else None
-        if rows is None:  # a bound that some more than `most` reach, by every 64th row
-            rows = np.flatnonzero(bound >= np.partition(sample, -rank)[-rank])
-            rows = rows if len(rows) >= most else np.arange(len(bound))
+        sample, rows = bound[::SAMPLED], np.arange(len(bound))
+        if rank < len(sample):  # a bound that some more than `most` should reach
+            above = np.flatnonzero(bound >= np.partition(sample, -rank)[-rank])
+            rows = above if len(above) >= most else rows
         rows, _ = self._parted(rows, most)
         return rows[~self._excluded[rows]]
 

@@ -154,10 +154,6 @@ class NystromPosterior:
         Z = self.embed(X)  # (m, rows)
         return self.theta @ Z, _variances(self.kernel.diagonal(X), Z, self.R, self.ridge)
 
-    def variance_of(self, prior: Vector, K: Matrix) -> Vector:
-        """Return (2), given k(x, x) and the columns k_S(x) of some rows."""
-        return _variances(prior, cholesky.solve_lower(self.LS, K), self.R, self.ridge)
-
     def mean(self, X: Matrix) -> Vector:
         """Return μ̃ at each row of X."""
         mu: Vector = self.theta @ self.embed(X)

@@ -7,6 +7,7 @@ bounds, and `search` decides between contenders from the posterior itself.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Protocol
 
 from noregret.acquisitions import Acquisition
@@ -14,6 +15,8 @@ from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.kernels import Kernel
 from noregret.pools import Candidates
 from noregret.posteriors import Posterior
+from noregret.threads import spread
+from noregret.work import Work
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +49,12 @@ class Survey(Protocol):
     def widen(self, mean_error: float, relative_error: float) -> None:
         """Allow for more rounding than was thought, and start again."""
         ...
+
+
+def bring(how: Callable[[Indices], Work], rows: Indices, step: int, work: Work) -> None:
+    """Bring rows up to date, so many at a time, and count the work."""
+    for done in spread(how, [rows[start : start + step] for start in range(0, len(rows), step)]):
+        work.add(done)
 
 
 def priors(kernel: Kernel, pool: Candidates, out: Vector) -> None:

@@ -12,7 +12,7 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.pools import Candidates
 from noregret.posteriors import ExactPosterior, Points, Posterior
-from noregret.surveys.base import log_restart, priors
+from noregret.surveys.base import bring, log_restart, priors
 from noregret.threads import spread
 from noregret.work import Work
 
@@ -81,9 +81,7 @@ class ExactSurvey:
         p = self._last
         assert p is not None
         step = min(chunk_rows(2 * len(p.points)), TOGETHER)
-        pieces = [behind[start : start + step] for start in range(0, len(behind), step)]
-        for work in spread(partial(self._catch_up, p), pieces):
-            self._work.add(work)
+        bring(partial(self._catch_up, p), behind, step, self._work)
 
     def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
         N = len(self.mean)

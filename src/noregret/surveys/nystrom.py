@@ -14,7 +14,7 @@ from noregret.kernels import Kernel
 from noregret.pools import Candidates
 from noregret.posteriors import NystromPosterior, Posterior, cholesky
 from noregret.posteriors.cholesky import EPS
-from noregret.surveys.base import log_restart, priors
+from noregret.surveys.base import bring, log_restart, priors
 from noregret.surveys.columns import Columns
 from noregret.surveys.pairs import Pairs
 from noregret.threads import Scratch, spread
@@ -85,9 +85,7 @@ class NystromSurvey:
         if not behind.size:
             return
         late = rows if 2 * len(behind) > len(rows) else behind  # a whole piece is copied faster
-        pieces = [late[at : at + TOGETHER] for at in range(0, len(late), TOGETHER)]
-        for work in spread(self._compute, pieces):
-            self._work.add(work)
+        bring(partial(self._compute, self._triangle()), late, TOGETHER, self._work)
 
     def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
         p, bound = self._last, np.empty(len(self.mean))
@@ -143,16 +141,12 @@ class NystromSurvey:
         self._work.product(len(self.mean), W.shape[1], len(W))
         self._work.refreshed += len(self.mean)
 
-    def _compute(self, rows: Indices) -> Work:
+    def _compute(self, T: Matrix, rows: Indices) -> Work:
         """Compute (1) for rows."""
-        p, work, K = self._last, Work(refreshed=len(rows)), self._columns.of(rows)
-        assert p is not None
+        work, K = Work(refreshed=len(rows)), self._columns.of(rows)
         self.mean[rows] = self._weights @ K
-        if self._T is None:  # not worth its making for a few rows
-            left = p.variance_of(self.prior[rows], K)
-        else:
-            Y = np.matmul(self._T, K, out=self._scratch.matrix("rows", *K.shape))
-            left = self.prior[rows] - np.einsum("ij,ij->j", Y, Y)
+        Y = np.matmul(T, K, out=self._scratch.matrix("rows", *K.shape))
+        left = self.prior[rows] - np.einsum("ij,ij->j", Y, Y)
         work.product(len(rows), len(K), len(K))
         self.variance[rows] = np.maximum(left, 0.0)  # rounding, as in NystromPosterior
         self._stamp[rows] = self._now

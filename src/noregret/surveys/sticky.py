@@ -12,10 +12,9 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.pools import Candidates
 from noregret.posteriors import ExactPosterior, NystromPosterior, Points, Posterior
-from noregret.surveys.base import log_restart
+from noregret.surveys.base import bring, log_restart
 from noregret.surveys.exact import ExactSurvey
 from noregret.surveys.pairs import Pairs
-from noregret.threads import spread
 from noregret.work import Work
 
 TOGETHER = 1 << 12  # rows brought up to date together, at most
@@ -85,9 +84,7 @@ class StickySurvey:
         assert p is not None
         self._exact.refresh(behind)
         step = min(chunk_rows(2 * len(p.members)), TOGETHER)
-        pieces = [behind[start : start + step] for start in range(0, len(behind), step)]
-        for work in spread(partial(self._bring, p), pieces):
-            self._work.add(work)
+        bring(partial(self._write, p), behind, step, self._work)
 
     def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
         return self._exact.ceilings(acquisition, beta, top, floor)
@@ -104,13 +101,12 @@ class StickySurvey:
     def widen(self, mean_error: float, relative_error: float) -> None:
         self._least = (max(self._least[0], mean_error), max(self._least[1], relative_error))
         last, self._last, self._inside = self._last, None, None
-        self._stamp[:] = -1
         assert last is not None
         log_restart(mean_error, relative_error, len(self.mean))
         self._exact.widen(mean_error, relative_error)
         self.follow(last)
 
-    def _bring(self, posterior: NystromPosterior, rows: Indices) -> Work:
+    def _write(self, posterior: NystromPosterior, rows: Indices) -> Work:
         """Write mean and variance of rows by (1)."""
         mean, variance, work = self._exact.mean[rows], self._exact.variance[rows], Work()
         if self._U.size:
