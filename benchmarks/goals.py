@@ -66,6 +66,33 @@ def seconds_of_steps(subject: Subject, T: int) -> Median:
 
 @final
 @dataclass(frozen=True, slots=True)
+class SoFar:
+    """The largest figure of a subject, runs that were stopped before their end included."""
+
+    subject: Subject
+    figure: Callable[[Figures], float | None]
+
+    def of(self, results: Results) -> float | None:
+        found = [self.figure(figures) for figures in results.begun(self.subject)]
+        return max((value for value in found if value is not None), default=None)
+
+    def is_final(self, results: Results) -> bool:
+        """Tell whether every run came to its end."""
+        return len(results.done(self.subject)) == self.subject.seeds
+
+
+def seconds_so_far(subject: Subject) -> SoFar:
+    """The time of a run, at least."""
+    return SoFar(subject, lambda figures: figures.get("seconds"))
+
+
+def peak_gb_so_far(subject: Subject) -> SoFar:
+    """The peak memory of a run's process, at least."""
+    return SoFar(subject, lambda figures: figures["peak"] / GB)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Ratio:
     """One quantity over another."""
 
@@ -153,6 +180,8 @@ def judge(goal: Goal, results: Results) -> Verdict:
     if figure is None or goal.limit is None or results.quick:
         return Verdict(figure, None)
     met = figure <= goal.limit if goal.sense == "≤" else figure >= goal.limit
+    if met and isinstance(goal.quantity, SoFar) and not goal.quantity.is_final(results):
+        return Verdict(figure, None)  # the rest may still pass the limit
     return Verdict(figure, bool(met))
 
 

@@ -61,10 +61,17 @@ class Results:
         """Return the measurements of a subject that were made, one a seed."""
         return [self.cells[key] for key in subject.keys if key in self.cells]
 
+    def begun(self, subject: Subject) -> list[Figures]:
+        """Return those of them that ran, to their end or until their time was up."""
+        return [
+            figures
+            for figures in self.of(subject)
+            if "error" not in figures and "skipped" not in figures
+        ]
+
     def done(self, subject: Subject) -> list[Figures]:
         """Return those of them that came to their end."""
-        broken = ("error", "skipped", "stopped")
-        return [figures for figures in self.of(subject) if not any(b in figures for b in broken)]
+        return [figures for figures in self.begun(subject) if "stopped" not in figures]
 
     def median(self, subject: Subject, figure: Callable[[Figures], float | None]) -> float | None:
         """Return the median over seeds; None unless every seed has the figure."""

@@ -11,9 +11,11 @@ from benchmarks.goals import (
     Slope,
     milliseconds_a_step,
     peak_gb,
+    peak_gb_so_far,
     regret,
     seconds,
     seconds_of_steps,
+    seconds_so_far,
     touched,
 )
 from benchmarks.subjects import Sizes, Subject
@@ -160,8 +162,9 @@ def bbkb_million(sizes: Sizes) -> Case:
         "BBKB, N = 10⁶, T = 10⁵",
         (run,),
         (
-            Goal("seconds", seconds(run), "≤", 300, "s"),
+            Goal("seconds, at least", seconds_so_far(run), "≤", 300, "s"),
             Goal("peak memory", peak_gb(run), "≤", 12, "GB"),
+            Goal("peak memory so far", peak_gb_so_far(run), "≤", None, "GB"),
         ),
         note="One seed; a sticky dictionary, which is followed lazily at this size.",
     )

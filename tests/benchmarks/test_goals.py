@@ -16,6 +16,7 @@ from benchmarks.goals import (
     judge,
     peak_gb,
     seconds,
+    seconds_so_far,
     slope,
     touched,
 )
@@ -44,6 +45,16 @@ def test_a_ratio_of_medians_is_met_or_missed() -> None:
     assert (missed.figure, missed.word) == (20.0, "missed")
     assert judge(Goal("", ratio, "≤", 19), results).word == "missed"
     assert judge(Goal("", Largest((peak_gb(FAST), peak_gb(SLOW))), "≤", 40), results).met
+
+
+def test_a_run_that_was_stopped_can_miss_but_not_meet() -> None:
+    """Its time is a lower bound, and so is its memory."""
+    results = results_of(fast=[900.0, 1.0, 1.0], slow=[])
+    results.cells[FAST.key(0)]["stopped"] = 3
+    assert judge(Goal("", seconds_so_far(FAST), "≤", 300), results).word == "missed"
+    assert judge(Goal("", seconds_so_far(FAST), "≤", 1000), results).word == "–"
+    del results.cells[FAST.key(0)]["stopped"]
+    assert judge(Goal("", seconds_so_far(FAST), "≤", 1000), results).word == "met"
 
 
 def test_what_is_not_known_is_not_judged() -> None:
