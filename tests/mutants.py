@@ -170,8 +170,9 @@ MUTANTS = (
     Mutant(
         "BBKB Algorithm 1 as printed: x₁ is selected twice",
         "starts.py",
-        "return uniform_rows(evidence.excluded, 1, evidence.rng(Purpose.START))",
-        "return uniform_rows(evidence.excluded, 1, evidence.rng(Purpose.START)).repeat(2)",
+        "        return evidence.places.draw(evidence.excluded, 0 if begun else 1, rng)",
+        "        one = evidence.places.draw(evidence.excluded, 0 if begun else 1, rng)\n"
+        "        return Picks(one.rows.repeat(2), one.X.repeat(2, axis=0))",
         STEPS,
     ),
     Mutant(

@@ -16,6 +16,7 @@ from noregret.arrays import Vector
 from noregret.errors import NumericalWarning
 from noregret.kernels import Kernel
 from problems import MODELS
+from twins import pool_of
 
 BASELINES: dict[str, Callable[..., nr.Optimizer]] = {
     "uniform": partial(nr.uniform, batch_size=3),
@@ -100,7 +101,7 @@ def test_all_rows_equal(name: str) -> None:
         return
     assert best.mean == pytest.approx(shrunk(0.3, 20, 0.01), rel=1e-6)
     np.testing.assert_allclose(
-        optimizer.posterior.mean(optimizer.pool.rows(np.arange(8))), best.mean
+        optimizer.posterior.mean(pool_of(optimizer).rows(np.arange(8))), best.mean
     )
     assert optimizer.unique <= 2  # the uniform start, then the lowest row
 

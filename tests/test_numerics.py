@@ -12,7 +12,7 @@ from noregret.posteriors import ExactPosterior
 from noregret.surveys import ExactSurvey
 from noregret.work import Work
 from problems import MODELS, Diary, rounding
-from twins import searched_fully
+from twins import pool_of, searched_fully
 
 EPS = float(np.finfo(np.float64).eps)
 MILLION = 10**6
@@ -86,8 +86,8 @@ def same_choices(one: nr.Optimizer, f: Vector, noise_std: float, steps: int, mos
         told = f[rows] + noise_std * rng.standard_normal(len(rows))
         one.tell(a, told)
         other.tell(b, told)
-    mean = one.posterior.mean(one.pool.rows(np.arange(len(f))))
-    variance = one.posterior.variance(one.pool.rows(np.arange(len(f))))
+    mean = one.posterior.mean(pool_of(one).rows(np.arange(len(f))))
+    variance = one.posterior.variance(pool_of(one).rows(np.arange(len(f))))
     assert np.isfinite(mean).all()
     assert np.isfinite(variance).all()
     assert np.isfinite(one.certificate().gap)

@@ -689,5 +689,5 @@ def test_any_history_gives_the_textbook_posterior(history: Sequence[tuple[int, f
 def test_repr_counts() -> None:
     """What a notebook shows after a run."""
     optimizer = warm("mini_gp_ucb", turns=3)
-    text = f"Optimizer(Bandit, 40 candidates, {optimizer.evaluations} evaluations of "
-    assert repr(optimizer) == f"{text}{optimizer.unique} of them)"
+    text = f"Optimizer(Bandit, {optimizer.pool!r}, {optimizer.evaluations} evaluations of "
+    assert repr(optimizer) == f"{text}{optimizer.unique} candidates)"

@@ -14,7 +14,7 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.contenders import DIGITS, OFFSET
 from noregret.kernels import Kernel
-from noregret.pools import Candidates
+from noregret.pools import Candidates, Picks
 from noregret.posteriors import Points, Posterior
 
 
@@ -229,6 +229,9 @@ class FullRanking:
             self.top = self.marginals(row)[0]
         self.quantum = quantum_of(float(self.scores().max()))
 
+    def picks(self, rows: Indices) -> Picks:
+        return Picks(rows, self.X[rows])
+
     def scores(self) -> Vector:
         """Return the score of every row now, −∞ where it is excluded."""
         variance = self.hallucinated.variance(self.X)
@@ -297,6 +300,12 @@ class FullSearch:
         return FullRanking(self.pool, posterior, acquisition, beta, excluded)
 
 
+def pool_of(optimizer: nr.Optimizer) -> Candidates:
+    """The pool of an optimizer that has one."""
+    assert isinstance(optimizer.pool, Candidates)
+    return optimizer.pool
+
+
 def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
     """The same optimizer, before its first ask, with parts of its policy exchanged."""
     bandit = optimizer._policy
@@ -307,4 +316,4 @@ def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
 
 def searched_fully(optimizer: nr.Optimizer) -> nr.Optimizer:
     """The same optimizer, looking at the whole pool for every single evaluation."""
-    return swapped(optimizer, search=FullSearch(optimizer.pool))
+    return swapped(optimizer, search=FullSearch(pool_of(optimizer)))

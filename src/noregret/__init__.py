@@ -36,7 +36,7 @@ from noregret.confidence import (
 from noregret.errors import NoRegretError
 from noregret.kernels import RBF, Kernel, Linear, Matern, Product, Scaled, Sum
 from noregret.optimizer import Optimizer, load
-from noregret.pools import Pool
+from noregret.pools import Box, Pool
 from noregret.posteriors import ExactPosterior, NystromPosterior
 from noregret.runner import Result, maximize, minimize
 
@@ -54,6 +54,7 @@ __all__ = [
     "Batch",
     "BayesianWidth",
     "Best",
+    "Box",
     "Certificate",
     "EIWidth",
     "ExactPosterior",

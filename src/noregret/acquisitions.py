@@ -31,6 +31,10 @@ class Acquisition(Protocol):
         """Return one score a candidate; `top` is the largest mean of the pool."""
         ...
 
+    def slopes(self, mean: float, std: float, beta: float, top: float) -> tuple[float, float]:
+        """Return the derivatives of a score in mean and standard deviation."""
+        ...
+
     def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
         """Return the highest score that candidates of this mean and deviation can have by now.
 
@@ -58,6 +62,9 @@ class UCB:
 
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         return mean + beta * np.sqrt(variance)
+
+    def slopes(self, mean: float, std: float, beta: float, top: float) -> tuple[float, float]:
+        return 1.0, beta
 
     def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
         """√gain·√(σ² − s²) + β·s is largest, over s ≤ σ, at σ·√(β² + gain)."""
@@ -90,6 +97,16 @@ class ExpectedImprovement:
         scale = beta * np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
         return np.log(scale) + _log_h((mean - top) / scale)  # (1)
 
+    def slopes(self, mean: float, std: float, beta: float, top: float) -> tuple[float, float]:
+        """With h(u) = u Φ(u) + φ(u), h′ = Φ:  Φ(u)/h(u)/(βσ) in μ and φ(u)/h(u)/σ in σ."""
+        from scipy.special import log_ndtr
+
+        std = max(std, float(np.sqrt(np.finfo(np.float64).tiny)))
+        u = (mean - top) / (beta * std)
+        log_h = float(_log_h(np.array([u]))[0])
+        in_mean = math.exp(min(float(log_ndtr(u)) - log_h, 700.0)) / (beta * std)
+        return in_mean, math.exp(min(-0.5 * u**2 - _LOG_ROOT_2PI - log_h, 700.0)) / std
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -102,6 +119,9 @@ class Uncertainty:
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         return variance
 
+    def slopes(self, mean: float, std: float, beta: float, top: float) -> tuple[float, float]:
+        return 0.0, 2.0 * std
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -113,6 +133,9 @@ class Mean:
 
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         return mean
+
+    def slopes(self, mean: float, std: float, beta: float, top: float) -> tuple[float, float]:
+        return 1.0, 0.0
 
 
 def _log_h(u: Vector) -> Vector:

@@ -23,12 +23,12 @@ from noregret.errors import require_at_least, require_choice
 from noregret.kernels import Kernel
 from noregret.optimizer import Goal, Optimizer
 from noregret.plans import Settings, plan, shows_settings
-from noregret.pools import Candidates
+from noregret.pools import Domain
 
 
 @shows_settings
 def gp_ucb(
-    pool: Candidates, *, kernel: Kernel, noise_std: float, **settings: Unpack[Settings]
+    pool: Domain, *, kernel: Kernel, noise_std: float, **settings: Unpack[Settings]
 ) -> Optimizer:
     """Evaluate the highest upper confidence bound, one at a time, on the exact posterior.
 
@@ -41,7 +41,7 @@ def gp_ucb(
 
 @shows_settings
 def gp_ei(
-    pool: Candidates, *, kernel: Kernel, noise_std: float, **settings: Unpack[Settings]
+    pool: Domain, *, kernel: Kernel, noise_std: float, **settings: Unpack[Settings]
 ) -> Optimizer:
     """Evaluate the highest expected improvement, one at a time, on the exact posterior.
 
@@ -54,7 +54,7 @@ def gp_ei(
 
 @shows_settings
 def gp_bucb(
-    pool: Candidates,
+    pool: Domain,
     *,
     kernel: Kernel,
     noise_std: float,
@@ -77,7 +77,7 @@ def gp_bucb(
 
 @shows_settings
 def bkb(
-    pool: Candidates,
+    pool: Domain,
     *,
     kernel: Kernel,
     noise_std: float,
@@ -97,7 +97,7 @@ def bkb(
 
 @shows_settings
 def bbkb(
-    pool: Candidates,
+    pool: Domain,
     *,
     kernel: Kernel,
     noise_std: float,
@@ -127,7 +127,7 @@ def bbkb(
 
 @shows_settings
 def mini(
-    pool: Candidates,
+    pool: Domain,
     *,
     kernel: Kernel,
     noise_std: float,
@@ -149,7 +149,7 @@ def mini(
 
 @shows_settings
 def mini_gp_ucb(
-    pool: Candidates,
+    pool: Domain,
     *,
     kernel: Kernel,
     noise_std: float,
@@ -167,7 +167,7 @@ def mini_gp_ucb(
 
 @shows_settings
 def mini_gp_ei(
-    pool: Candidates,
+    pool: Domain,
     *,
     kernel: Kernel,
     noise_std: float,
@@ -184,7 +184,7 @@ def mini_gp_ei(
 
 
 def uniform(
-    pool: Candidates,
+    pool: Domain,
     *,
     batch_size: int = 1,
     goal: Goal = "max",
@@ -197,7 +197,7 @@ def uniform(
 
 
 def epsilon_greedy(
-    pool: Candidates,
+    pool: Domain,
     *,
     a: float = 1.0,
     b: float = 0.5,

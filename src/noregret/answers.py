@@ -7,8 +7,9 @@ from typing import TypeVar, final
 
 import numpy as np
 
-from noregret.arrays import Matrix, Vector, as_matrix
+from noregret.arrays import Matrix, Rows, Vector
 from noregret.confidence import Assumptions
+from noregret.pools import Domain
 from noregret.posteriors import Posterior
 
 Number = TypeVar("Number", float, Vector)
@@ -97,7 +98,7 @@ class PosteriorView:
 
     _posterior: Posterior
     _units: Units
-    _dim: int
+    _domain: Domain
 
     def mean(self, X: object) -> Vector:
         """Return the posterior mean of f at each row of X."""
@@ -126,5 +127,5 @@ class PosteriorView:
         """How many parameters the evaluations have in effect determined."""
         return self._posterior.effective_dimension()
 
-    def _rows(self, name: str, X: object) -> Matrix:
-        return as_matrix(f"posterior.{name}", X, columns=self._dim)
+    def _rows(self, name: str, X: object) -> Rows:
+        return self._domain.read(f"posterior.{name}", X)

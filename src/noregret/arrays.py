@@ -11,6 +11,9 @@ from noregret.errors import ArgumentError
 
 Vector: TypeAlias = npt.NDArray[np.float64]  # one number an entry
 Matrix: TypeAlias = npt.NDArray[np.float64]  # one candidate a row
+Rows: TypeAlias = npt.NDArray[
+    np.float64
+]  # candidates as a domain keeps them: numbers, or packed bits
 Indices: TypeAlias = npt.NDArray[np.int64]  # rows of a pool, positions, counts
 Mask: TypeAlias = npt.NDArray[np.bool_]  # one truth a row
 
@@ -39,6 +42,11 @@ def as_floats(name: str, values: object) -> npt.NDArray[np.float64]:
             f"the first at {place}. Remove or impute them first."
         )
     return array
+
+
+def stacked(above: Rows, below: Rows) -> Rows:
+    """Return rows over rows; an empty block may be of any kind."""
+    return np.concatenate([above, below]) if len(above) else below
 
 
 def as_matrix(name: str, values: object, columns: int | None = None) -> Matrix:

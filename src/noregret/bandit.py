@@ -11,15 +11,17 @@ import numpy as np
 from noregret.acquisitions import UCB, Acquisition
 from noregret.arrays import Indices, Vector
 from noregret.batching import BatchRule, Choice, Fill
-from noregret.confidence import Information, Standing, Width
+from noregret.confidence import Assumption, Information, Standing, Width
 from noregret.local import Opening
 from noregret.norms import NormBound
 from noregret.policy import Estimates, Evidence, Gap, Proposal
-from noregret.pools import Candidates
+from noregret.pools import Picks
 from noregret.posteriors import Posterior
 from noregret.search import Ranking, Search
 from noregret.starts import Start
 from noregret.streams import Purpose
+
+FOUND = Assumption("the highest bound on the box was found (many starts, not every point)")
 
 
 @final
@@ -42,7 +44,6 @@ class Bandit:
     certificates are given.
     """
 
-    pool: Candidates
     search: Search
     prior: Posterior
     acquisition: Acquisition
@@ -61,9 +62,9 @@ class Bandit:
         belief, standing = self._believe(state, evidence)
         if not belief.started:
             for start in self.starts:
-                rows = start.rows(evidence, self.pool, room)
-                if rows.size:
-                    return self._start_with(rows, start.reason, belief), belief
+                picks = start.picks(evidence, room)
+                if len(picks):
+                    return self._start_with(picks, start.reason, belief), belief
             belief = replace(belief, started=True)
         return self._fill_batch(standing, evidence, room), belief
 
@@ -85,9 +86,11 @@ class Bandit:
         beta = self.band.beta(standing)
         ranking = self.search.rank(standing.posterior, UCB(), beta, evidence.excluded)
         highest = ranking.score(ranking.best())
-        mean, variance = standing.posterior.marginals(self.pool.rows(np.array([row])))
+        mean, variance = standing.posterior.marginals(evidence.places.rows(np.array([row])))
         lowest = float(mean[0] - beta * np.sqrt(variance[0]))
         assumptions = (*self.band.assumptions(standing), *self.norm.assumptions(standing))
+        if not evidence.places.candidates:
+            assumptions = (*assumptions, FOUND)
         return Gap(
             gap=max(highest - lowest, 0.0),
             row=row,
@@ -106,7 +109,7 @@ class Bandit:
         )
         standing = Standing(
             posterior=posterior,
-            candidates=len(self.pool),
+            candidates=evidence.places.candidates,
             evaluations=evidence.evaluations,
             norm_bound=state.norm_bound,
             information=self._booked(state, evidence),
@@ -127,14 +130,15 @@ class Bandit:
         for variance, count in zip(evidence.asked_variances, evidence.asked_counts, strict=True):
             information = information.plus(float(variance) / ridge, times=int(count))
         if evidence.unasked_rows.size:
-            variances = state.posterior.variance(self.pool.rows(evidence.unasked_rows))
+            variances = state.posterior.variance(evidence.places.rows(evidence.unasked_rows))
             for variance, count in zip(variances, evidence.unasked_counts, strict=True):
                 information = information.plus(int(count) * float(variance) / ridge, times=1)
         return information
 
-    def _start_with(self, rows: Indices, reason: str, belief: Belief) -> Proposal:
-        variances = belief.posterior.variance(self.pool.rows(rows))
-        return Proposal(rows, np.ones(len(rows), dtype=np.int64), variances, reason)
+    def _start_with(self, picks: Picks, reason: str, belief: Belief) -> Proposal:
+        variances = belief.posterior.variance(picks.X)
+        ones = np.ones(len(picks), dtype=np.int64)
+        return Proposal(picks.rows, picks.X, ones, variances, reason)
 
     def _fill_batch(self, standing: Standing, evidence: Evidence, room: int) -> Proposal:
         """Choose, take, hallucinate, until the rule says that the batch is full.
@@ -157,9 +161,9 @@ class Bandit:
             runs.add(row, count, choice.stale)
             left -= count
             if self.batching.is_full(fill):
-                return runs.proposal(self.batching.reason)
+                return runs.proposal(ranking, self.batching.reason)
             if left <= 0:
-                return runs.proposal(f"at_most {room} reached")
+                return runs.proposal(ranking, f"at_most {room} reached")
             ranking.shrink(row, count)
 
     def _owe(self, ranking: Ranking, evidence: Evidence, fill: Fill) -> Fill:
@@ -196,7 +200,8 @@ class _Runs:
         self.repeats.append(count)
         self.variances.append(variance)
 
-    def proposal(self, reason: str) -> Proposal:
-        rows: Indices = np.array(self.rows, dtype=np.int64)
+    def proposal(self, ranking: Ranking, reason: str) -> Proposal:
+        picks = ranking.picks(np.array(self.rows, dtype=np.int64))
+        repeats: Indices = np.array(self.repeats, dtype=np.int64)
         variances: Vector = np.array(self.variances)
-        return Proposal(rows, np.array(self.repeats, dtype=np.int64), variances, reason)
+        return Proposal(picks.rows, picks.X, repeats, variances, reason)

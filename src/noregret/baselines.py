@@ -7,11 +7,10 @@ from typing import Never, final
 
 import numpy as np
 
-from noregret.arrays import Indices
 from noregret.errors import CertificateError, require_at_least, require_count, require_positive
 from noregret.policy import Estimates, Evidence, Gap, Policy, Proposal
+from noregret.pools import Picks
 from noregret.posteriors import Posterior
-from noregret.starts import uniform_rows
 from noregret.streams import Purpose
 
 
@@ -62,8 +61,8 @@ class Uniform:
 
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
         rng = evidence.rng(Purpose.POLICY)
-        rows = uniform_rows(evidence.excluded, min(self.size, room), rng)
-        return _singles(rows, self.size, room), state
+        picks = evidence.places.draw(evidence.excluded, min(self.size, room), rng)
+        return _singles(picks, self.size, room), state
 
 
 @final
@@ -92,18 +91,20 @@ class EpsilonGreedy:
         rng = evidence.rng(Purpose.POLICY)
         size = min(self.size, room)
         luck = rng.random(self.size)[:size]  # drawn whole, so that `room` only cuts
-        rows = uniform_rows(evidence.excluded, size, rng)
+        picks = evidence.places.draw(evidence.excluded, size, rng)
         t = evidence.evaluations + int(evidence.open_.w.sum()) + 1 + np.arange(size)
         explore = luck < self.a / t**self.b
-        allowed = ~evidence.excluded[evidence.told.rows]
+        allowed = evidence.eligible
         if allowed.any():
             y = np.where(allowed, evidence.told.y, -np.inf)
             best = evidence.told.rows[y == y.max()].min()
-            rows = np.where(explore, rows, best)
-        return _singles(rows, self.size, room), state
+            at = int(np.flatnonzero(evidence.told.rows == best)[0])
+            rows = np.where(explore, picks.rows, best)
+            picks = Picks(rows, np.where(explore[:, None], picks.X, evidence.told.X[at]))
+        return _singles(picks, self.size, room), state
 
 
-def _singles(rows: Indices, size: int, room: int) -> Proposal:
+def _singles(picks: Picks, size: int, room: int) -> Proposal:
     reason = f"fixed size {size} reached" if size <= room else f"at_most {room} reached"
-    ones = np.ones(len(rows), dtype=np.int64)
-    return Proposal(rows, ones, np.zeros(len(rows)), reason)
+    ones = np.ones(len(picks), dtype=np.int64)
+    return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), reason)

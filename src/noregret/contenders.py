@@ -10,7 +10,7 @@ import numpy as np
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.hallucinations import Hallucinations
-from noregret.pools import Candidates
+from noregret.pools import Candidates, Picks
 from noregret.posteriors import Posterior
 from noregret.surveys import Survey
 
@@ -133,6 +133,9 @@ class Contenders:
             middle = (fine + wrong) // 2
             fine, wrong = (middle, wrong) if leads_after(middle) else (fine, middle)
         return wrong
+
+    def picks(self, rows: Indices) -> Picks:
+        return Picks(rows, self._pool.rows(rows))
 
     def variances(self, rows: Indices) -> Vector:
         self._survey.refresh(rows)

@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Vector
+from noregret.arrays import Indices, Matrix, Rows, Vector, stacked
 from noregret.pools import Candidates
 from noregret.posteriors import Posterior, cholesky
 
@@ -37,7 +37,7 @@ class Hallucinations:
         self._places: dict[int, int] = {}
         self._taken: list[int] = []  # the place of each step's row, since the posterior, …
         self._roots: list[float] = []  # … and its 1/√g
-        self._X: Matrix = np.empty((0, pool.dim))  # of rows whose features were needed …
+        self._X: Rows = np.empty((0, pool.dim))  # of rows whose features were needed …
         self._F: Matrix = np.empty((0, 0))  # … their features …
         self._G: Matrix = np.empty((0, 0))  # … and (1), with room to grow
         self._now = posterior  # after the first …
@@ -109,7 +109,7 @@ class Hallucinations:
             return
         X = self._pool.rows(self.rows[start:])
         F, G = self._posterior.features(X), np.zeros((len(X), self._G.shape[1]))
-        self._X = np.concatenate([self._X, X])
+        self._X = stacked(self._X, X)
         self._F = F if start == 0 else np.concatenate([self._F, F])
         if len(self.steps) > k:
             self.variance[start:] = self._posterior.variance(X)

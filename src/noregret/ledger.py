@@ -41,7 +41,9 @@ class Ledger:
         self.rows, self.counts = self.rows.copy(), self.counts.copy()
         self.sums, self.squares = self.sums.copy(), self.squares.copy()
         self.evaluations = int(self.counts.sum())
-        self._place = np.zeros(self.candidates, dtype=np.int64)
+        self._place = np.zeros(
+            max(self.candidates, int(self.rows.max(initial=-1)) + 1), dtype=np.int64
+        )
         self._place[self.rows] = 1 + np.arange(len(self.rows))
 
     def __len__(self) -> int:
@@ -76,6 +78,9 @@ class Ledger:
 
     def _enter(self, rows: Indices) -> None:
         """Give each row not seen before a place, in the order told."""
+        beyond = int(rows.max(initial=-1)) + 1
+        if beyond > len(self._place):  # a point off the pool
+            self._place = np.concatenate([self._place, np.zeros(beyond, dtype=np.int64)])
         unseen = rows[self._place[rows] == 0]
         if not unseen.size:
             return

@@ -78,6 +78,8 @@ class LocalSums:
             self.largest, self.at = self._eigenvalue(w), g
         if self.largest <= limit:
             return False
+        if not len(self.opening.excluded):  # a box has no pool to look at
+            return True
         return self._at_chosen(rows, w) > limit or self._found(limit, g)
 
     def _relate(self, rows: Indices) -> None:

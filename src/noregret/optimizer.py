@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, cast, final
 
 import numpy as np
 
 from noregret import snapshot
 from noregret.answers import Best, Certificate, PosteriorView, Units
-from noregret.arrays import Indices, Mask, Vector, as_floats
-from noregret.batches import FAILED, Batch
+from noregret.arrays import Indices, Mask, Rows, Vector
+from noregret.batches import Batch
 from noregret.errors import (
     ArgumentError,
     NothingToldError,
@@ -25,14 +24,14 @@ from noregret.errors import (
 from noregret.kernels import Kernel
 from noregret.ledger import Ledger
 from noregret.policy import Evidence, Policy, State
-from noregret.pools import Candidates, require_pool
+from noregret.pools import Domain, Places, require_domain
 from noregret.posteriors import Points
 from noregret.snapshot import Parts
 from noregret.threads import steady
 from noregret.tickets import OPEN, Ticket, Tickets, counted, digest_of
+from noregret.values import averaged, parsed
 
 MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
-MOST_COUNT = 10**12  # evaluations behind one average
 MOST_VALUE = 1e130  # distance of a value from the offset; squares must stay finite
 Goal: TypeAlias = Literal["max", "min"]
 
@@ -49,28 +48,28 @@ class Optimizer:
 
     def __init__(
         self,
-        pool: Candidates,
+        pool: Domain | Places,
         policy: Policy[State],
         *,
         seed: int = 0,
         goal: Goal = "max",
         offset: float = 0.0,
     ) -> None:
-        require_pool(pool)
-        self._pool = pool
+        require_domain(pool)
+        self._pool = Places.of(pool)
         self._policy: Policy[Any] = policy
         self._seed = require_count("seed", seed, least=0)
         sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
         self._units = Units(sign, require_number("offset", offset))
         self._state: Any = policy.begin()
-        self._ledger = Ledger(len(pool))
+        self._ledger = Ledger(self._pool.candidates)
         self._tickets = Tickets()
-        self._excluded: Mask = np.zeros(len(pool), dtype=np.bool_)
+        self._excluded: Mask = np.zeros(self._pool.candidates, dtype=np.bool_)
 
     def __repr__(self) -> str:
         return (
-            f"Optimizer({type(self._policy).__name__}, {len(self._pool)} candidates, "
-            f"{self.evaluations} evaluations of {self.unique} of them)"
+            f"Optimizer({type(self._policy).__name__}, {self._pool.domain!r}, "
+            f"{self.evaluations} evaluations of {self.unique} candidates)"
         )
 
     def ask(self, *, at_most: int | None = None, worker: str = "") -> Batch:
@@ -87,8 +86,10 @@ class Optimizer:
         if ticket is None:
             with steady():
                 proposal, self._state = self._policy.propose(self._state, self._evidence(), room)
+            rows, new = proposal.rows.copy(), proposal.rows >= len(self._pool)
+            rows[new] = self._pool.meet(proposal.X[new]) if new.any() else rows[new]
             ticket = self._tickets.open(
-                worker, proposal.rows, proposal.repeats, proposal.variances, proposal.reason
+                worker, rows, proposal.repeats, proposal.variances, proposal.reason
             )
         start, stop = ticket.first_open_stretch()
         batch = self._batch(ticket)
@@ -104,7 +105,8 @@ class Optimizer:
         `FAILED` in place of a value says that the evaluation failed; it may be asked for again.
         Telling a batch again with the same values changes nothing; with other values it is an
         error. Values by id close open evaluations of that candidate, oldest first. Averages are
-        told by `means` and `counts`.
+        told by `means` and `counts`. In place of ids stand features, one point a row, on a box
+        or for points that are not in the pool.
         """
         if isinstance(what, Batch):
             if means is not None or counts is not None or values is None:
@@ -114,9 +116,9 @@ class Optimizer:
                 )
             self._tell_batch(what, values)
         elif values is not None and means is None and counts is None:
-            self._tell_values(self._pool.find(what), values)
+            self._tell_values(what, values)
         elif values is None and means is not None and counts is not None:
-            self._tell_means(self._pool.find(what), means, counts)
+            self._tell_means(what, means, counts)
         else:
             raise TellError(
                 "tell(batch, values), tell(ids, values) or tell(ids, means=..., counts=...): "
@@ -140,14 +142,16 @@ class Optimizer:
 
         Evaluations of them under way are taken back; a value that still comes is accepted.
         """
+        if not self._pool.candidates:
+            raise ArgumentError("a box has no candidates to exclude; bounds exclude parts of it.")
         rows = self._pool.find(ids)
         self._excluded[rows] = True
         self._tickets.withdraw(rows)
 
     @property
-    def pool(self) -> Candidates:
-        """The candidates."""
-        return self._pool
+    def pool(self) -> Domain:
+        """The pool or box."""
+        return self._pool.domain
 
     @property
     def spent(self) -> int:
@@ -174,7 +178,7 @@ class Optimizer:
         """What is believed of f now, in your sign and units."""
         with steady():
             posterior = self._policy.posterior(self._state, self._evidence())
-        return PosteriorView(posterior, self._units, self._pool.dim)
+        return PosteriorView(posterior, self._units, self._pool)
 
     def best(self) -> Best:
         """Return the evaluated candidate of highest posterior mean (of lowest, minimising)."""
@@ -186,7 +190,7 @@ class Optimizer:
         bounds = self._units.outwards(np.array([estimates.lower[at], estimates.upper[at]]))
         return Best(
             id=self._pool.keys(row)[0].item(),
-            x=self._pool.rows(row)[0],
+            x=self._pool.shown(self._pool.rows(row))[0],
             mean=float(self._units.outwards(estimates.mean[at])),
             std=float(estimates.std[at]),
             lower=float(bounds.min()),
@@ -229,7 +233,7 @@ class Optimizer:
         snapshot.write(Path(path), parts, self._pool)
 
     def _tell_batch(self, batch: Batch, values: object) -> None:
-        numbers, failed = _parsed(values, len(batch), f"batch {batch.ticket}")
+        numbers, failed = parsed(values, len(batch), f"batch {batch.ticket}")
         asked = np.repeat(self._pool.find(batch.ids), batch.repeats)
         receipt = (batch.start, batch.start + len(batch), digest_of(asked, numbers, failed))
         if self._tickets.is_repetition(batch.ticket, *receipt):
@@ -242,9 +246,10 @@ class Optimizer:
         self._tickets.settle(ticket, positions[new], numbers[new], lost)
         ticket.receipts.append(receipt)
 
-    def _tell_values(self, rows: Indices, values: object) -> None:
-        numbers, failed = _parsed(values, len(rows), "tell(ids, values)")
-        inside = self._inwards(numbers)
+    def _tell_values(self, what: object, values: object) -> None:
+        given = self._given(what)
+        numbers, failed = parsed(values, len(given), "tell(ids, values)")
+        inside, rows = self._inwards(numbers), self._met(given)
         good = ~failed if failed.any() else slice(None)  # a slice copies nothing
         self._ledger.add(rows[good], inside[good])
         for row, count in counted(rows[good]):
@@ -252,30 +257,30 @@ class Optimizer:
         for row, count in counted(rows[failed]):
             self._tickets.settle_by_row(row, count, failed=True)
 
-    def _tell_means(self, rows: Indices, means: object, counts: object) -> None:
-        try:
-            averages = np.atleast_1d(as_floats("tell(means=...)", means))
-            amounts = np.atleast_1d(as_floats("tell(counts=...)", counts))
-        except ArgumentError as error:
-            raise TellError(str(error)) from None
-        if averages.shape != rows.shape or amounts.shape != rows.shape:
-            raise TellError(
-                f"tell() got {len(rows)} ids, {averages.size} means and {amounts.size} counts; "
-                "it takes one mean and one count an id."
-            )
-        if ((amounts < 1) | (amounts > MOST_COUNT) | (amounts != np.floor(amounts))).any():
-            raise TellError(
-                f"tell(counts=...) must be whole numbers from 1 to {MOST_COUNT:g}, "
-                f"got {counts!r:.80}."
-            )
-        inside = self._inwards(averages)
-        whole = amounts.astype(np.int64)
+    def _tell_means(self, what: object, means: object, counts: object) -> None:
+        given = self._given(what)
+        averages, whole = averaged(means, counts, len(given))
+        inside, rows = self._inwards(averages), self._met(given)
         self._ledger.add_means(rows, inside, whole)
         unique, place = np.unique(rows, return_inverse=True)
         totals = np.zeros(len(unique), dtype=np.int64)
         np.add.at(totals, place, whole)
         for row, count in zip(unique, totals, strict=True):
             self._tickets.settle_by_row(int(row), int(count), failed=False)
+
+    def _given(self, what: object) -> Indices | Rows:
+        """Return the rows of ids, or checked features where one point a row is given."""
+        try:
+            dimensions = np.ndim(what)  # type: ignore[arg-type]  # whatever a user gives
+        except ValueError:  # a ragged list: `find` says what is wrong with it
+            dimensions = 1
+        if dimensions != 2:
+            return self._pool.find(what)
+        return self._pool.read("tell(X, ...)", what)
+
+    def _met(self, given: Indices | Rows) -> Indices:
+        """Return rows; points given by features are recognised, or numbered behind the others."""
+        return self._pool.meet(cast(Rows, given)) if given.ndim == 2 else cast(Indices, given)
 
     def _inwards(self, numbers: Vector) -> Vector:
         inside = self._units.inwards(numbers)
@@ -303,12 +308,12 @@ class Optimizer:
             ticket=ticket.number,
             ids=self._pool.keys(ticket.rows),
             repeats=ticket.repeats,
-            x=self._pool.rows(ticket.rows),
+            x=self._pool.shown(self._pool.rows(ticket.rows)),
             reason=ticket.reason,
         )
 
     def _best_place(self, evidence: Evidence, mean: Vector) -> int:
-        allowed = ~self._excluded[evidence.told.rows]
+        allowed = evidence.eligible
         if not allowed.any():
             raise NothingToldError(
                 "there is no best candidate: no value was told of a candidate that is not excluded."
@@ -323,6 +328,7 @@ class Optimizer:
         asked = sorted(tickets.asked)
         unasked = sorted(tickets.unasked)
         return Evidence(
+            places=self._pool,
             told=self._points(ledger.rows, ledger.counts, ledger.averages),
             open_=self._points(rows, counts, np.zeros(len(rows))),
             excluded=self._excluded,
@@ -340,7 +346,7 @@ class Optimizer:
         return Points(rows, self._pool.rows(rows), counts.astype(np.float64), averages)
 
     @classmethod
-    def _restored(cls, pool: Candidates, parts: Parts) -> Optimizer:
+    def _restored(cls, pool: Places, parts: Parts) -> Optimizer:
         optimizer = cls(pool, parts.policy, seed=parts.seed)
         optimizer._units, optimizer._state = parts.units, parts.state
         optimizer._ledger, optimizer._tickets = parts.ledger, parts.tickets
@@ -348,44 +354,11 @@ class Optimizer:
         return optimizer
 
 
-def load(
-    path: str | os.PathLike[str], *, pool: Candidates, kernel: Kernel | None = None
-) -> Optimizer:
+def load(path: str | os.PathLike[str], *, pool: Domain, kernel: Kernel | None = None) -> Optimizer:
     """Go on from a saved run: the same choices, bit for bit, as the run that was not broken off.
 
     `pool` must be the pool of the saved run. `kernel` is needed where the run used a kernel that
     is not one of this library's.
     """
-    require_pool(pool)
-    return Optimizer._restored(pool, snapshot.read(Path(path), pool, kernel))
-
-
-def _parsed(values: object, count: int, what: str) -> tuple[Vector, Mask]:
-    """Return values as floats and where they failed; a single number stands for one value."""
-    if not isinstance(values, np.ndarray):
-        listed = list(values) if isinstance(values, Iterable) else [values]
-        failed = np.array([value is FAILED for value in listed], dtype=np.bool_)
-        values = [0.0 if value is FAILED else value for value in listed]
-    else:
-        failed = np.zeros(len(np.atleast_1d(values)), dtype=np.bool_)
-    try:
-        numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise TellError(
-            f"{what}: values must be numbers or noregret.FAILED, got {values!r:.80}."
-        ) from None
-    if numbers.shape != (count,):
-        shape = "" if numbers.ndim == 1 else f" in shape {numbers.shape}"
-        raise TellError(
-            f"{what} holds {count} evaluations, got {numbers.size} values{shape}.\n"
-            "tell() takes one value per evaluation, in the order of iterating the batch.\n"
-            "If an evaluation failed, pass noregret.FAILED in its place; "
-            "the point keeps its earlier count."
-        )
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if bad.size:
-        raise TellError(
-            f"{what}: value {bad[0]} is {numbers[bad[0]]}; values must be finite.\n"
-            "If an evaluation failed, pass noregret.FAILED in its place."
-        )
-    return numbers, failed
+    require_domain(pool)
+    return Optimizer._restored(*snapshot.read(Path(path), pool, kernel))

@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, ParamSpec, TypedDict, TypeVar, final
 
-import numpy as np
-
 from noregret.acquisitions import Acquisition
 from noregret.arrays import chunk_rows
 from noregret.bandit import Bandit
 from noregret.batching import BatchRule
+from noregret.boxes import search_of
 from noregret.confidence import BayesianWidth, Width
 from noregret.errors import (
     ArgumentError,
@@ -25,9 +24,9 @@ from noregret.errors import (
 from noregret.kernels import Kernel, probe
 from noregret.norms import GuessAndDouble, KnownNorm, NormBound
 from noregret.optimizer import Goal, Optimizer
-from noregret.pools import Candidates, require_pool
+from noregret.pools import Domain, Places, require_domain
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
-from noregret.search import Enumeration
+from noregret.search import Search
 from noregret.starts import GivenStart, Start, UncertaintySampling, UniformStart
 
 Preset = Literal["experiments", "theory"]
@@ -106,7 +105,7 @@ def shows_settings(algorithm: Callable[P, R]) -> Callable[P, R]:
 class Plan:
     """Settings checked and resolved: what the sentences below are made of."""
 
-    pool: Candidates
+    pool: Places
     kernel: Kernel
     noise_std: float
     ridge: float
@@ -123,9 +122,11 @@ class Plan:
 
     @property
     def kappa_squared(self) -> float:
-        """κ², the largest prior variance in the pool."""
-        chunks = self.pool.chunks(chunk_rows(self.pool.dim))
-        return max(float(self.kernel.diagonal(X).max()) for _, X in chunks)
+        """κ², the largest prior variance in the pool (on a box, at some points of it)."""
+        chunks = (X for _, X in self.pool.chunks(chunk_rows(self.pool.dim)))
+        return max(
+            float(self.kernel.diagonal(X).max()) for X in (self.pool.glance(PROBED), *chunks)
+        )
 
     def exact(self) -> ExactPosterior:
         return ExactPosterior.prior(
@@ -165,21 +166,21 @@ class Plan:
         """
         if isinstance(acquisition, type) or not isinstance(acquisition, Acquisition):
             raise ArgumentError(f"acquisition must be one, such as UCB(), got {acquisition!r}.")
+        search = search_of(self.pool)
         bandit = Bandit(
-            pool=self.pool,
-            search=Enumeration(self.pool),
+            search=search,
             prior=prior,
             acquisition=acquisition,
             width=self.width or width,
             band=self.width if isinstance(self.width, BayesianWidth) else band,
             batching=batching,
             norm=self.norm,
-            starts=self._starts(prior, batching),
+            starts=self._starts(prior, batching, search),
         )
         return Optimizer(self.pool, bandit, seed=self.seed, goal=self.goal, offset=self.offset)
 
     def _starts(
-        self, prior: ExactPosterior | NystromPosterior, batching: BatchRule
+        self, prior: ExactPosterior | NystromPosterior, batching: BatchRule, search: Search
     ) -> tuple[Start, ...]:
         if self.min_batch is None:
             return (self.start,)
@@ -190,13 +191,13 @@ class Plan:
                 "above 1. bkb, gp_ucb and gp_ei evaluate one candidate at a time."
             )
         safety = 3.0 if isinstance(prior, NystromPosterior) else 1.0
-        sampling = UncertaintySampling(self.kernel, self.ridge, admitted / safety)
+        sampling = UncertaintySampling(search, self.kernel, self.ridge, admitted / safety)
         given = (self.start,) if isinstance(self.start, GivenStart) else ()
         return (*given, sampling)
 
 
 def plan(
-    pool: Candidates,
+    pool: Domain,
     kernel: Kernel,
     noise_std: float,
     given: Settings,
@@ -204,14 +205,14 @@ def plan(
     least_ridge_in_theory: float = 0.0,
 ) -> Plan:
     """Check what a user gave and resolve what was left open."""
-    require_pool(pool)
-    settings = _checked(given)
+    require_domain(pool)
+    places, settings = Places(pool), _checked(given)
     noise = require_positive("noise_std", noise_std)
     theory = require_choice("preset", settings["preset"], ("experiments", "theory")) == "theory"
     least = least_ridge_in_theory if theory else 0.0
-    probe(kernel, pool.rows(np.unique(np.linspace(0, len(pool) - 1, PROBED).astype(np.int64))))
+    probe(kernel, places.glance(PROBED))
     return Plan(
-        pool=pool,
+        pool=places,
         kernel=kernel,
         noise_std=noise,
         ridge=_ridge(settings["ridge"], noise, least),
@@ -220,7 +221,7 @@ def plan(
         horizon=settings["horizon"],
         theory=theory,
         width=_width(settings["width"]),
-        start=_start(pool, settings["start"]),
+        start=_start(places, settings["start"]),
         min_batch=settings["min_batch"],
         goal=settings["goal"],
         offset=settings["offset"],
@@ -274,7 +275,8 @@ def _norm(norm_bound: float | Literal["double"]) -> NormBound:
     return KnownNorm(require_positive("norm_bound", norm_bound))
 
 
-def _start(pool: Candidates, ids: Sequence[object] | None) -> Start:
-    if ids is None:
+def _start(pool: Places, given: Sequence[object] | None) -> Start:
+    if given is None:
         return UniformStart()
-    return GivenStart(tuple(dict.fromkeys(pool.find(ids).tolist())))
+    rows = pool.find(given) if pool.candidates else pool.meet(pool.read("start", given))
+    return GivenStart(tuple(dict.fromkeys(rows.tolist())))

@@ -12,8 +12,9 @@ from typing import Protocol, TypeVar, final
 
 import numpy as np
 
-from noregret.arrays import Indices, Mask, Vector
+from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.confidence import Assumptions
+from noregret.pools import Places
 from noregret.posteriors import Points, Posterior
 from noregret.streams import Purpose, stream
 
@@ -23,6 +24,7 @@ from noregret.streams import Purpose, stream
 class Evidence:
     """All that is known when a batch is opened: values are centred on the offset, larger better."""
 
+    places: Places  # the domain, and points off it
     told: Points
     open_: Points
     excluded: Mask  # (N,)
@@ -37,6 +39,15 @@ class Evidence:
     def evaluations(self) -> int:
         return int(self.told.w.sum())
 
+    @property
+    def eligible(self) -> Mask:
+        """Which of the points told can be recommended: candidates that are not excluded."""
+        N = len(self.excluded)
+        if not N:  # a box, where every point is a candidate
+            return np.ones(len(self.told), dtype=np.bool_)
+        rows = self.told.rows
+        return np.asarray((rows < N) & ~self.excluded[np.minimum(rows, N - 1)])
+
     def rng(self, purpose: Purpose) -> np.random.Generator:
         return stream(self.seed, purpose, self.step)
 
@@ -47,6 +58,7 @@ class Proposal:
     """What to evaluate next, as runs."""
 
     rows: Indices
+    X: Rows  # their features
     repeats: Indices
     variances: Vector  # σ²_stale at each run
     reason: str

@@ -17,7 +17,7 @@ from noregret.arrays import Vector
 from noregret.batches import Batch, Failed
 from noregret.errors import ArgumentError, TellError, require_count
 from noregret.optimizer import MOST_VALUE, Goal, Optimizer
-from noregret.pools import Candidates, Keys
+from noregret.pools import Domain, Keys
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -56,7 +56,7 @@ class Result:
 
 def maximize(
     f: Objective,
-    pool: Candidates,
+    pool: Domain,
     *,
     algorithm: Callable[..., Optimizer],
     budget: int,
@@ -84,7 +84,7 @@ def maximize(
 
 def minimize(
     f: Objective,
-    pool: Candidates,
+    pool: Domain,
     *,
     algorithm: Callable[..., Optimizer],
     budget: int,
@@ -100,7 +100,7 @@ def minimize(
 def _optimise(
     goal: Goal,
     f: Objective,
-    pool: Candidates,
+    pool: Domain,
     algorithm: Callable[..., Optimizer],
     budget: int,
     callback: Callback | None,
@@ -158,7 +158,7 @@ class _History:
 
     def __init__(self, optimizer: Optimizer) -> None:
         self._optimizer = optimizer
-        self._ids: list[Keys] = []
+        self._ids: list[Keys] = []  # one array a tell
         self._values: list[float] = []
 
     def tell(self, part: Batch, told: list[float | Failed]) -> None:
@@ -167,8 +167,8 @@ class _History:
         self._values.extend(math.nan if isinstance(value, Failed) else value for value in told)
 
     def result(self, ended: str) -> Result:
-        none = self._optimizer.pool.keys(np.empty(0, dtype=np.int64))
-        keys: Keys = np.concatenate([none, *self._ids])
+        none: Keys = np.empty(0, dtype=np.int64)
+        keys: Keys = np.concatenate(self._ids) if self._ids else none  # type: ignore[assignment]  # of one kind
         return Result(self._optimizer, keys, np.array(self._values), ended)
 
 

@@ -15,7 +15,7 @@ from noregret.acquisitions import Acquisition, Mean
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.contenders import Contenders
 from noregret.errors import AskError
-from noregret.pools import Candidates
+from noregret.pools import Candidates, Picks
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
 from noregret.surveys import ExactSurvey, NystromSurvey, PlainSurvey, StickySurvey, Survey
 from noregret.work import Work
@@ -45,6 +45,10 @@ class Ranking(Protocol):
 
     def stays(self, row: int, most: int) -> int:
         """Return how often in a row `best` would be this one, if each time it is taken; ≤ most."""
+        ...
+
+    def picks(self, rows: Indices) -> Picks:
+        """Return the points that were the best, given as rows."""
         ...
 
     def variances(self, rows: Indices) -> Vector:

@@ -21,16 +21,17 @@ import numpy as np
 from noregret import acquisitions, bandit, baselines, batching, confidence, kernels, norms, starts
 from noregret.answers import Units
 from noregret.arrays import Mask, Matrix
+from noregret.boxes import BoxSearch, search_of
 from noregret.errors import SnapshotError
 from noregret.kernels import Kernel
 from noregret.ledger import Ledger
 from noregret.policy import Policy
-from noregret.pools import Candidates
+from noregret.pools import Domain, Places
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
 from noregret.search import Enumeration
 from noregret.tickets import Ticket, Tickets
 
-FORMAT = 1
+FORMAT = 2
 
 
 @final
@@ -68,10 +69,15 @@ KNOWN: dict[str, type[Any]] = {
 }
 
 
-def write(path: Path, parts: Parts, pool: Candidates) -> None:
+def write(path: Path, parts: Parts, pool: Places) -> None:
     """Write a run; after a crash the file holds either the old run or the new one, whole."""
     writer = _Writer(pool)
-    tree = {"format": FORMAT, "pool": pool.fingerprint(), "parts": writer.encode(parts)}
+    tree = {
+        "format": FORMAT,
+        "pool": pool.fingerprint(),
+        "extra": writer.encode(pool.extra),
+        "parts": writer.encode(parts),
+    }
     if not path.name:
         raise SnapshotError(f"cannot save to {str(path)!r}: give the name of a file.")
     name = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
@@ -95,8 +101,8 @@ def write(path: Path, parts: Parts, pool: Candidates) -> None:
         raise
 
 
-def read(path: Path, pool: Candidates, kernel: Kernel | None) -> Parts:
-    """Read a run back; the pool and any kernel of others must be given again."""
+def read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Places, Parts]:
+    """Read a run back, with the points it has met; pool and kernels of others are given again."""
     try:
         return _read(path, pool, kernel)
     except SnapshotError:
@@ -107,7 +113,7 @@ def read(path: Path, pool: Candidates, kernel: Kernel | None) -> Parts:
         raise SnapshotError(f"{path} is not a run saved by noregret: {error!r}.") from error
 
 
-def _read(path: Path, pool: Candidates, kernel: Kernel | None) -> Parts:
+def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Places, Parts]:
     with zipfile.ZipFile(path) as archive:
         tree = json.loads(archive.read("run.json"))
         arrays = {
@@ -124,16 +130,18 @@ def _read(path: Path, pool: Candidates, kernel: Kernel | None) -> Parts:
             f"{path} was saved with another pool: rows, their order or names differ. "
             "Give the pool of that run, unchanged."
         )
-    parts = _Reader(pool, arrays, kernel).decode(tree["parts"])
+    extra = arrays[tree["extra"]["array"]]
+    places = Places(pool, extra if len(extra) else None)
+    parts = _Reader(places, arrays, kernel).decode(tree["parts"])
     assert isinstance(parts, Parts)
-    return parts
+    return places, parts
 
 
 @final
 class _Writer:
     """Turns parts into a JSON tree, setting arrays aside."""
 
-    def __init__(self, pool: Candidates) -> None:
+    def __init__(self, pool: Places) -> None:
         self.pool = pool
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
         self._kernel: Kernel | None = None
@@ -143,10 +151,8 @@ class _Writer:
             value = value.item()
         if value is None or isinstance(value, bool | int | float | str):
             return value
-        if value is self.pool:
-            return {"pool": True}
-        if isinstance(value, Enumeration):
-            return {"search": "Enumeration"}
+        if isinstance(value, Enumeration | BoxSearch):
+            return {"search": True}
         if isinstance(value, np.ndarray):
             key = f"a{len(self.arrays)}"
             self.arrays[key] = value
@@ -180,7 +186,7 @@ class _Writer:
 class _Reader:
     """Builds parts from a JSON tree and arrays."""
 
-    pool: Candidates
+    pool: Places
     arrays: dict[str, np.ndarray[Any, Any]]
     kernel: Kernel | None
 
@@ -198,10 +204,8 @@ class _Reader:
             return tuple(self.decode(child) for child in node["tuple"])
         if "dict" in node:
             return {self.decode(k): self.decode(v) for k, v in node["dict"]}
-        if "pool" in node:
-            return self.pool
         if "search" in node:
-            return Enumeration(self.pool)
+            return search_of(self.pool)
         return self._given(self.decode(node["given"]))
 
     def _given(self, saved: Any) -> Kernel:
@@ -226,7 +230,7 @@ def _ours(kernel: Kernel) -> bool:
     return all(_ours(part) for part in parts if isinstance(part, Kernel))
 
 
-def _sample(kernel: Kernel, pool: Candidates) -> Matrix:
+def _sample(kernel: Kernel, pool: Places) -> Matrix:
     """Return the kernel on a few rows, by which it is recognised."""
-    X = pool.rows(np.unique(np.linspace(0, len(pool) - 1, 8).astype(np.int64)))
+    X = pool.glance(8)
     return np.asarray(kernel(X, X), dtype=np.float64)

@@ -8,24 +8,22 @@ from typing import Protocol, final
 import numpy as np
 
 from noregret.acquisitions import Uncertainty
-from noregret.arrays import Indices, Mask
-from noregret.errors import AskError
 from noregret.kernels import Kernel
 from noregret.policy import Evidence
-from noregret.pools import Candidates
+from noregret.pools import Picks
 from noregret.posteriors import ExactPosterior, Points
-from noregret.search import Enumeration
+from noregret.search import Search
 from noregret.streams import Purpose
 
 
 class Start(Protocol):
-    """Names rows to evaluate first, until it has had enough."""
+    """Picks points to evaluate first, until it has had enough."""
 
     @property
     def reason(self) -> str: ...
 
-    def rows(self, evidence: Evidence, pool: Candidates, room: int) -> Indices:
-        """Return at most `room` rows in order, none when this start is over."""
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        """Return at most `room` points in order, none when this start is over."""
         ...
 
 
@@ -36,10 +34,10 @@ class UniformStart:
 
     reason = "start: one candidate drawn uniformly"
 
-    def rows(self, evidence: Evidence, pool: Candidates, room: int) -> Indices:
-        if len(evidence.told) or len(evidence.open_):
-            return np.empty(0, dtype=np.int64)
-        return uniform_rows(evidence.excluded, 1, evidence.rng(Purpose.START))
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        begun = len(evidence.told) or len(evidence.open_)
+        rng = evidence.rng(Purpose.START)
+        return evidence.places.draw(evidence.excluded, 0 if begun else 1, rng)
 
 
 @final
@@ -50,10 +48,10 @@ class GivenStart:
     given: tuple[int, ...]
     reason = "start: candidates given"
 
-    def rows(self, evidence: Evidence, pool: Candidates, room: int) -> Indices:
+    def picks(self, evidence: Evidence, room: int) -> Picks:
         known = {*evidence.told.rows.tolist(), *evidence.open_.rows.tolist()}
         wanted = [row for row in self.given if row not in known and not evidence.excluded[row]]
-        return np.array(wanted[:room], dtype=np.int64)
+        return evidence.places.picks(np.array(wanted[:room], dtype=np.int64))
 
 
 @final
@@ -70,17 +68,19 @@ class UncertaintySampling:
     Differs: the printed threshold 1/P on σ (not σ², and without limit − 1) does not give P.
     """
 
+    search: Search
     kernel: Kernel
     ridge: float
     threshold: float  # on variance/ridge
     reason = "start: uncertainty sampling for a minimum batch"
 
-    def rows(self, evidence: Evidence, pool: Candidates, room: int) -> Indices:
-        now = ExactPosterior.prior(self.kernel, noise_std=1.0, ridge=self.ridge, dim=pool.dim)
-        now = now.condition(evidence.told, Points.none(pool.dim), evidence.rng(Purpose.START))
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        dim = evidence.places.dim
+        now = ExactPosterior.prior(self.kernel, noise_std=1.0, ridge=self.ridge, dim=dim)
+        now = now.condition(evidence.told, Points.none(dim), evidence.rng(Purpose.START))
         open_ = evidence.open_
         now = now.hallucinate(open_.rows, open_.X, open_.w)
-        ranking = Enumeration(pool).rank(now, Uncertainty(), 1.0, evidence.excluded)
+        ranking = self.search.rank(now, Uncertainty(), 1.0, evidence.excluded)
         chosen: list[int] = []
         while len(chosen) < room:
             row = ranking.best()
@@ -88,17 +88,4 @@ class UncertaintySampling:
                 break
             chosen.append(row)
             ranking.shrink(row, 1)
-        return np.array(chosen, dtype=np.int64)
-
-
-def uniform_rows(excluded: Mask, size: int, rng: np.random.Generator) -> Indices:
-    """Return rows drawn uniformly, with replacement, from those not excluded."""
-    if not excluded.any():
-        return rng.integers(len(excluded), size=size)
-    allowed = np.flatnonzero(~excluded)
-    if not allowed.size:
-        raise AskError(
-            f"all {len(excluded)} candidates are excluded, so none is left to draw from. "
-            "Exclude fewer, or stop here and take best()."
-        )
-    return allowed[rng.integers(len(allowed), size=size)]
+        return ranking.picks(np.array(chosen, dtype=np.int64))

@@ -18,7 +18,7 @@ from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.search import Enumeration
 from problems import MODELS, kernels
-from twins import FullSearch, searched_fully, swapped
+from twins import FullSearch, pool_of, searched_fully, swapped
 
 every_algorithm = pytest.mark.parametrize("name", MODELS)
 
@@ -103,7 +103,7 @@ def test_lazy_runs_are_full_runs(name: str, story: Story, few: int, columns: int
     With room for the kernel values of no point, of a few, or of all of them.
     """
     plain = story.optimizer(name)
-    search = Enumeration(plain.pool, memory=columns * 8 * len(story.X))
+    search = Enumeration(pool_of(plain), memory=columns * 8 * len(story.X))
     one = swapped(plain, search=search)
     with groups_of(few):
         together(story, one, searched_fully(plain), steps=25)
@@ -136,7 +136,7 @@ def highest_of_all(optimizer: nr.Optimizer) -> float:
     """Return the largest upper bound of the pool, looking at every row."""
     bandit, state = optimizer._policy, optimizer._state
     assert isinstance(bandit, nr.Bandit)
-    full = replace(bandit, search=FullSearch(optimizer.pool))
+    full = replace(bandit, search=FullSearch(pool_of(optimizer)))
     return full.certify(state, optimizer._evidence(), 0).highest
 
 

@@ -1,38 +1,51 @@
-"""What the rest of the house asks of a pool."""
+"""What the rest of the house asks of a domain: a finite pool, or a box."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
-
-from noregret.arrays import Indices, Matrix
+from noregret.arrays import Indices, Rows
 from noregret.errors import PoolError
-
-Keys: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.str_]  # names, or row numbers
+from noregret.pools.names import Keys
 
 
 @runtime_checkable
-class Candidates(Protocol):
-    """A finite set of candidates: rows of features, addressed by keys.
-
-    Rows are numbered from 0; the user speaks in keys (names, or row numbers), the library in rows.
-    """
+class Domain(Protocol):
+    """Where candidates live: how their features look outside, and how they are kept inside."""
 
     @property
     def dim(self) -> int:
         """Number of features."""
         ...
 
-    def __len__(self) -> int: ...
-
-    def rows(self, index: Indices) -> Matrix:
-        """Return the features of the given rows, in float64."""
+    def read(self, name: str, X: object) -> Rows:
+        """Return features that a user gave as argument `name`, checked, as they are kept here."""
         ...
 
-    def chunks(self, size: int) -> Iterator[tuple[int, Matrix]]:
+    def shown(self, X: Rows) -> Rows:
+        """Return features as the user gave them."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Return a digest of every feature and name: equal domains have equal fingerprints."""
+        ...
+
+
+@runtime_checkable
+class Candidates(Domain, Protocol):
+    """A finite set of candidates: rows of features, addressed by keys.
+
+    Rows are numbered from 0; the user speaks in keys (names, or row numbers), the library in rows.
+    """
+
+    def __len__(self) -> int: ...
+
+    def rows(self, index: Indices) -> Rows:
+        """Return the features of the given rows."""
+        ...
+
+    def chunks(self, size: int) -> Iterator[tuple[int, Rows]]:
         """Walk the pool in order, at most `size` rows at a time, with the first row's number."""
         ...
 
@@ -44,14 +57,11 @@ class Candidates(Protocol):
         """Return the rows of the given keys, or raise a PoolError naming the unknown ones."""
         ...
 
-    def fingerprint(self) -> str:
-        """Return a digest of every feature and name: equal pools have equal fingerprints."""
-        ...
 
-
-def require_pool(pool: object) -> None:
-    """Raise unless `pool` is one."""
-    if not isinstance(pool, Candidates):
+def require_domain(pool: object) -> None:
+    """Raise unless `pool` is a pool or a box."""
+    if not isinstance(pool, Domain):
         raise PoolError(
-            f"pool must be a noregret.Pool, got {type(pool).__name__}: give noregret.Pool(X)."
+            f"pool must be a noregret.Pool or noregret.Box, got {type(pool).__name__}: "
+            "give noregret.Pool(X)."
         )

@@ -8,7 +8,7 @@ from typing import Protocol, final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Vector
+from noregret.arrays import Indices, Matrix, Rows, Vector
 from noregret.kernels import Kernel
 
 
@@ -18,7 +18,7 @@ class Points:
     """Unique evaluated points: pool rows, features, how often evaluated, average value."""
 
     rows: Indices  # (n,)
-    X: Matrix  # (n, d)
+    X: Rows  # (n, d)
     w: Vector  # (n,) counts
     y: Vector  # (n,) averages
 
@@ -58,33 +58,46 @@ class Posterior(Protocol):
         """
         ...
 
-    def hallucinate(self, rows: Indices, X: Matrix, counts: Vector) -> Posterior:
+    def hallucinate(self, rows: Indices, X: Rows, counts: Vector) -> Posterior:
         """Shrink the variance as if X (these pool rows) were evaluated `counts` times more.
 
         The mean stays, as if every value were the mean.
         """
         ...
 
-    def marginals(self, X: Matrix) -> tuple[Vector, Vector]:
+    def marginals(self, X: Rows) -> tuple[Vector, Vector]:
         """Return mean and variance at each row of X."""
         ...
 
-    def mean(self, X: Matrix) -> Vector: ...
-    def variance(self, X: Matrix) -> Vector: ...
+    def mean(self, X: Rows) -> Vector: ...
+    def variance(self, X: Rows) -> Vector: ...
 
-    def covariance(self, X: Matrix, Z: Matrix) -> Matrix:
+    def covariance(self, X: Rows, Z: Rows) -> Matrix:
         """Return the covariance of f between rows of X and rows of Z."""
         ...
 
-    def model_covariance(self, X: Matrix, Z: Matrix) -> Matrix:
+    def model_covariance(self, X: Rows, Z: Rows) -> Matrix:
         """Return the part of `covariance` through which feedback at Z moves beliefs at X."""
         ...
 
-    def features(self, X: Matrix) -> Matrix:
+    @property
+    def basis(self) -> Rows:
+        """The points P of which the posterior is made: μ(x) = k_P(x)ᵀa, σ²(x) = k − k_PᵀB k_P."""
+        ...
+
+    def mean_weights(self) -> Vector:
+        """Return a, one number a point of the basis."""
+        ...
+
+    def solved(self, K: Matrix) -> Matrix:
+        """Return B k for each column k of K."""
+        ...
+
+    def features(self, X: Rows) -> Matrix:
         """Return for each row of X what its model covariances are made of."""
         ...
 
-    def pull(self, X: Matrix, F: Matrix, Z: Matrix, G: Matrix) -> Matrix:
+    def pull(self, X: Rows, F: Matrix, Z: Rows, G: Matrix) -> Matrix:
         """Return `model_covariance(X, Z)`, F and G being the features of X and Z."""
         ...
 

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Vector
+from noregret.arrays import Indices, Matrix, Rows, Vector, stacked
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points, least_norm
@@ -187,7 +187,7 @@ class ExactPosterior:
         else:
             more = Points(
                 rows=np.append(p.rows, row),
-                X=np.vstack([p.X, X]),
+                X=stacked(p.X, X),
                 w=np.append(w, count),
                 y=np.append(y, self.mean(X)),
             )
@@ -228,12 +228,24 @@ class ExactPosterior:
         V, T = self._halves(self.kernel(X, self.points.X))
         return np.concatenate([V.T, T], axis=1)
 
-    def weights(self, Z: Matrix) -> Matrix:
-        """Return A⁻¹ k(z) for each row of Z, as columns."""
-        K = self.kernel(self.points.X, Z)
+    @property
+    def basis(self) -> Rows:
+        """The unique points."""
+        return self.points.X
+
+    def mean_weights(self) -> Vector:
+        """Return α."""
+        return self.alpha
+
+    def solved(self, K: Matrix) -> Matrix:
+        """Return A⁻¹ k for each column k of K."""
         W: Matrix = self.tail @ (self.tail.T @ K)
         W[: len(self.L)] += cholesky.solve(self.L, K[: len(self.L)])
         return W
+
+    def weights(self, Z: Matrix) -> Matrix:
+        """Return A⁻¹ k(z) for each row of Z, as columns."""
+        return self.solved(self.kernel(self.points.X, Z))
 
     def pull(self, X: Matrix, F: Matrix, Z: Matrix, G: Matrix) -> Matrix:
         """Return k(x, z) − f(x)ᵀf(z) for every pair of rows."""

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Vector
+from noregret.arrays import Indices, Matrix, Rows, Vector, stacked
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points, least_norm
@@ -172,6 +172,16 @@ class NystromPosterior:
         """Return c̃ = ridge·z(x)ᵀ V⁻¹ z(x′): while the dictionary is frozen, all that moves."""
         return self.pull(X, self.features(X), Z, self.features(Z))
 
+    @property
+    def basis(self) -> Rows:
+        """The members of the dictionary."""
+        return self.members.X
+
+    def solved(self, K: Matrix) -> Matrix:
+        """Return LS⁻ᵀ(I − ridge·V⁻¹)LS⁻¹ k for each column k of K."""
+        Z = cholesky.solve_lower(self.LS, K)
+        return cholesky.solve_upper(self.LS, Z - self.ridge * cholesky.solve(self.R, Z))
+
     def weights(self, Z: Matrix) -> tuple[Matrix, Matrix]:
         """Return columns a, b with c̃(x, z) = k_S(x)ᵀa and z(x)ᵀz(z) = k_S(x)ᵀb, one a row of Z."""
         E = self.embed(Z)
@@ -327,7 +337,7 @@ def _merged(told: Points, open_: Points) -> Points:
     extra = _subset(open_, np.array(only_open, dtype=np.int64))
     return Points(
         rows=np.concatenate([told.rows, extra.rows]),
-        X=np.concatenate([told.X, extra.X]),
+        X=stacked(told.X, extra.X),
         w=np.concatenate([w, extra.w]),
         y=np.concatenate([told.y, extra.y]),
     )

@@ -1,0 +1,101 @@
+"""Kernels made of kernels: variance * a, a + b, a * b."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from noregret.arrays import Matrix, Rows, Vector
+from noregret.errors import require_positive
+from noregret.kernels.base import Kernel, require_kernel, slopes
+
+
+def plus(self: Kernel, other: Kernel) -> Sum:
+    return Sum(left=self, right=other)
+
+
+def times(self: Kernel, other: Kernel | float) -> Scaled | Product:
+    if isinstance(other, int | float):
+        return Scaled(kernel=self, variance=float(other))
+    return Product(left=self, right=other)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A kernel times a constant: the prior variance of f. Written `variance * kernel`."""
+
+    kernel: Kernel
+    variance: float = 1.0
+
+    __add__ = plus
+    __mul__ = times
+    __rmul__ = times
+
+    def __post_init__(self) -> None:
+        require_kernel(self.kernel)
+        require_positive("Scaled(variance=...)", self.variance)
+
+    def __call__(self, X: Rows, Z: Rows) -> Matrix:
+        return self.variance * self.kernel(X, Z)
+
+    def diagonal(self, X: Rows) -> Vector:
+        return self.variance * self.kernel.diagonal(X)
+
+    def slopes(self, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
+        k, slope = slopes(self.kernel, x, Z)
+        return self.variance * k, self.variance * slope
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The sum of two kernels: f is a sum of two independent functions. Written `a + b`."""
+
+    left: Kernel
+    right: Kernel
+
+    __add__ = plus
+    __mul__ = times
+    __rmul__ = times
+
+    def __post_init__(self) -> None:
+        require_kernel(self.left)
+        require_kernel(self.right)
+
+    def __call__(self, X: Rows, Z: Rows) -> Matrix:
+        return self.left(X, Z) + self.right(X, Z)
+
+    def diagonal(self, X: Rows) -> Vector:
+        return self.left.diagonal(X) + self.right.diagonal(X)
+
+    def slopes(self, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
+        (a, da), (b, db) = slopes(self.left, x, Z), slopes(self.right, x, Z)
+        return a + b, da + db
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The product of two kernels: alike only if alike by both. Written `a * b`."""
+
+    left: Kernel
+    right: Kernel
+
+    __add__ = plus
+    __mul__ = times
+    __rmul__ = times
+
+    def __post_init__(self) -> None:
+        require_kernel(self.left)
+        require_kernel(self.right)
+
+    def __call__(self, X: Rows, Z: Rows) -> Matrix:
+        return self.left(X, Z) * self.right(X, Z)
+
+    def diagonal(self, X: Rows) -> Vector:
+        return self.left.diagonal(X) * self.right.diagonal(X)
+
+    def slopes(self, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
+        (a, da), (b, db) = slopes(self.left, x, Z), slopes(self.right, x, Z)
+        return a * b, da * b[:, None] + a[:, None] * db

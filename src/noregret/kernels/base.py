@@ -1,0 +1,91 @@
+"""What the rest of the house asks of a kernel."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from noregret.arrays import Matrix, Rows, Vector
+from noregret.errors import ArgumentError, KernelError
+
+STEP = 1e-6  # of the unit cube, for slopes by differences
+
+
+@runtime_checkable
+class Kernel(Protocol):
+    """A positive definite function of two candidates, in units of f².
+
+    Anything with these two methods is one:
+
+    >>> class Brownian:
+    ...     def __call__(self, X, Z):
+    ...         return np.minimum(X, Z.T)
+    ...     def diagonal(self, X):
+    ...         return X[:, 0]
+    >>> isinstance(Brownian(), Kernel)
+    True
+    """
+
+    def __call__(self, X: Rows, Z: Rows) -> Matrix:
+        """Return k(x, z) for every row x of X and z of Z."""
+        ...
+
+    def diagonal(self, X: Rows) -> Vector:
+        """Return k(x, x) for every row of X."""
+        ...
+
+
+@runtime_checkable
+class Differentiable(Kernel, Protocol):
+    """A kernel that knows its gradients, by which a box is searched faster and more exactly."""
+
+    def slopes(self, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
+        """Return k(x, z) for every row of Z, and its gradients in x, one a row."""
+        ...
+
+
+def slopes(kernel: Kernel, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
+    """Return k(x, z) for every row of Z and its gradients in x; by differences if need be."""
+    if isinstance(kernel, Differentiable):
+        return kernel.slopes(x, Z)
+    steps = STEP * np.eye(len(x))
+    around = np.asarray(kernel(np.concatenate([x[None], x + steps, x - steps]), Z))
+    up, down = around[1 : 1 + len(x)], around[1 + len(x) :]
+    return around[0], (up - down).T / (2 * STEP)
+
+
+def require_kernel(value: object) -> Kernel:
+    """Return `value` if it is a kernel, else raise."""
+    if isinstance(value, type):
+        raise ArgumentError(f"kernel must be an instance, {value.__name__}(...), got the class.")
+    if not isinstance(value, Kernel):
+        raise ArgumentError(
+            f"a kernel must be callable as k(X, Z) and have diagonal(X), got {value!r}."
+        )
+    return value
+
+
+def probe(kernel: Kernel, X: Rows) -> None:
+    """Raise a KernelError unless `kernel` behaves like one on the rows of X (a few dozen)."""
+    require_kernel(kernel)
+    K, diagonal = np.asarray(kernel(X, X)), np.asarray(kernel.diagonal(X))
+    n = len(X)
+    if K.shape != (n, n) or diagonal.shape != (n,):
+        raise KernelError(
+            f"kernel(X, X) of {n} rows must have shape {(n, n)} and diagonal(X) {(n,)}, "
+            f"got {K.shape} and {diagonal.shape}."
+        )
+    if not (np.isfinite(K).all() and np.isfinite(diagonal).all()):
+        raise KernelError("kernel(X, X) must be finite; it is NaN or infinite on rows of the pool.")
+    scale = max(float(np.abs(K).max()), np.finfo(float).tiny)
+    if np.abs(K - K.T).max() > 1e-8 * scale:
+        raise KernelError("the kernel is not symmetric: k(x, z) ≠ k(z, x) on rows of the pool.")
+    if np.abs(np.diag(K) - diagonal).max() > 1e-8 * scale:
+        raise KernelError("kernel.diagonal(X) must equal the diagonal of kernel(X, X).")
+    least = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
+    if least < -1e-8 * scale * n:
+        raise KernelError(
+            f"the kernel is not positive definite: its Gram matrix on {n} rows of the pool has the "
+            f"eigenvalue {least:.3g}. A kernel must be a covariance; distances are not."
+        )

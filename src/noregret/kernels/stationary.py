@@ -1,0 +1,192 @@
+"""k(x, z) = shape(‖(x − z)/lengthscale‖²): alike if close.
+
+A Gram block is one matrix product plus one pass over its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+import numpy as np
+
+from noregret.arrays import Matrix, Vector
+from noregret.errors import ArgumentError, require_positive
+from noregret.kernels.algebra import plus, times
+
+Lengthscale: TypeAlias = float | tuple[float, ...]
+CACHED = 1 << 15  # numbers in a block that stays in a core's own cache
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RBF:
+    """Gaussian kernel: k(x, z) = exp(−‖(x − z)/lengthscale‖²/2), for very smooth functions.
+
+    >>> RBF(0.5)(np.array([[0.0]]), np.array([[0.0], [0.5]])).round(4)
+    array([[1.    , 0.6065]])
+    """
+
+    lengthscale: Lengthscale = 1.0
+
+    __add__ = plus
+    __mul__ = times
+    __rmul__ = times
+
+    def __post_init__(self) -> None:
+        _store_lengthscale(self, "RBF(lengthscale=...)", self.lengthscale)
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        return _of_distances(X, Z, self.lengthscale, _gaussian)
+
+    def diagonal(self, X: Matrix) -> Vector:
+        return np.ones(len(X))
+
+    def slopes(self, x: Vector, Z: Matrix) -> tuple[Vector, Matrix]:
+        """Return k(x, z) for every row of Z, and its gradients in x."""
+        gaps, squares = _gaps(x, Z, self.lengthscale)
+        k = np.exp(-0.5 * squares)
+        return k, -k[:, None] * gaps
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Matern:
+    """Matérn kernel of smoothness nu = 1/2, 3/2 or 5/2, for rougher functions than RBF's.
+
+    With r = ‖(x − z)/lengthscale‖:  e^(−r);  (1 + √3 r) e^(−√3 r);  (1 + √5 r + 5r²/3) e^(−√5 r).
+
+    Source: Rasmussen & Williams (2006), Eq. 4.17.
+    """
+
+    nu: float = 2.5
+    lengthscale: Lengthscale = 1.0
+
+    __add__ = plus
+    __mul__ = times
+    __rmul__ = times
+
+    def __post_init__(self) -> None:
+        if self.nu not in _MATERN:
+            raise ArgumentError(f"Matern(nu=...) must be 0.5, 1.5 or 2.5, got {self.nu!r}.")
+        _store_lengthscale(self, "Matern(lengthscale=...)", self.lengthscale)
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        return _of_distances(X, Z, self.lengthscale, _MATERN[self.nu])
+
+    def diagonal(self, X: Matrix) -> Vector:
+        return np.ones(len(X))
+
+    def slopes(self, x: Vector, Z: Matrix) -> tuple[Vector, Matrix]:
+        """Return k(x, z) for every row of Z, and its gradients in x.
+
+        dk/dx = s(r)·(x − z)/lengthscale² with s = −e^(−r)/r, −3e^(−√3 r), −5/3·(1 + √5 r)e^(−√5 r).
+        For nu = 1/2 there is none at z = x; it is taken as 0.
+        """
+        gaps, squares = _gaps(x, Z, self.lengthscale)
+        k = squares[:, None].copy()
+        _MATERN[self.nu](k)
+        r = np.sqrt(2 * self.nu * squares)
+        decay = np.exp(-r)
+        if self.nu == 0.5:
+            slope = np.divide(-decay, r, out=np.zeros_like(r), where=r > 0)
+        elif self.nu == 1.5:
+            slope = -3.0 * decay
+        else:
+            slope = -5.0 / 3.0 * (1.0 + r) * decay
+        return k[:, 0], slope[:, None] * gaps
+
+
+def _gaussian(S: Matrix) -> None:
+    S *= -0.5
+    np.exp(S, out=S)
+
+
+def _matern12(S: Matrix) -> None:
+    np.sqrt(S, out=S)
+    np.negative(S, out=S)
+    np.exp(S, out=S)
+
+
+def _matern32(S: Matrix) -> None:
+    S *= 3.0
+    np.sqrt(S, out=S)
+    decay = np.exp(-S)
+    S += 1.0
+    S *= decay
+
+
+def _matern52(S: Matrix) -> None:
+    r = np.sqrt(5.0 * S)
+    S *= 5.0 / 3.0
+    S += r
+    S += 1.0
+    np.negative(r, out=r)
+    S *= np.exp(r, out=r)
+
+
+_MATERN: dict[float, Callable[[Matrix], None]] = {0.5: _matern12, 1.5: _matern32, 2.5: _matern52}
+
+
+def _of_distances(
+    X: Matrix, Z: Matrix, scale: Lengthscale, shape: Callable[[Matrix], None]
+) -> Matrix:
+    """Return shape(‖(x − z)/scale‖²) for all pairs: one matrix product, one pass in chunks.
+
+    With a = (x, ‖x‖², 1) and b = (−2z, 1, ‖z‖²), a·b = ‖x − z‖², up to a rounding error of about
+    eps·(‖x‖² + ‖z‖²). Pairs so close that this error matters are computed again by differences, so
+    that equal rows have distance 0. Rows are first centred on one of them, to keep norms small.
+    """
+    if isinstance(scale, tuple) and len(scale) != X.shape[1]:
+        raise ArgumentError(
+            f"lengthscale has {len(scale)} entries for candidates of {X.shape[1]} features; "
+            "give one number, or one a feature."
+        )
+    if len(X) == 0 or len(Z) == 0:
+        return np.zeros((len(X), len(Z)))
+    if len(X) == 1 or len(Z) == 1:  # differences cost less than the set-up of a product
+        gap = (X - Z) / scale
+        S: Matrix = np.einsum("ij,ij->i", gap, gap).reshape(len(X), len(Z))
+        shape(S)
+        return S
+    d = X.shape[1]
+    centre = Z[0]
+    A, B = np.empty((len(X), d + 2)), np.empty((len(Z), d + 2))
+    np.divide(X - centre, scale, out=A[:, :d])
+    np.divide(Z - centre, scale, out=B[:, :d])
+    a2, b2 = A[:, d], B[:, d + 1]
+    np.einsum("ij,ij->i", A[:, :d], A[:, :d], out=a2)
+    np.einsum("ij,ij->i", B[:, :d], B[:, :d], out=b2)
+    A[:, d + 1] = B[:, d] = 1.0
+    B[:, :d] *= -2.0
+    S = A @ B.T
+    near = 1e-7 * float(a2.max() + b2.max())
+    step = max(1, CACHED // len(Z))
+    for start in range(0, len(X), step):
+        block = S[start : start + step]
+        if block.min() < near:
+            i, j = np.nonzero(block < near)
+            gap = A[start + i, :d] + 0.5 * B[j, :d]
+            block[i, j] = np.einsum("ij,ij->i", gap, gap)
+        shape(block)
+    return S
+
+
+def _gaps(x: Vector, Z: Matrix, scale: Lengthscale) -> tuple[Matrix, Vector]:
+    """Return (x − z)/scale² and ‖(x − z)/scale‖² for every row of Z."""
+    scales = np.asarray(scale)
+    gaps = (x - Z) / scales
+    return gaps / scales, np.einsum("ij,ij->i", gaps, gaps)
+
+
+def _store_lengthscale(kernel: RBF | Matern, name: str, value: object) -> None:
+    """Check a lengthscale and keep it as a float or a tuple of floats."""
+    checked: Lengthscale
+    if isinstance(value, list | tuple | np.ndarray):
+        checked = tuple(require_positive(name, entry) for entry in value)
+        if not checked:
+            raise ArgumentError(f"{name} must not be empty.")
+    else:
+        checked = require_positive(name, value)
+    object.__setattr__(kernel, "lengthscale", checked)

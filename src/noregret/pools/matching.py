@@ -1,0 +1,64 @@
+"""Rows of a pool found by their features."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+from noregret.arrays import Indices, Rows, chunk_rows
+from noregret.pools.base import Candidates
+
+Hashes: TypeAlias = npt.NDArray[np.uint64]
+
+
+@final
+class Matching:
+    """Finds rows by features that equal theirs to the last bit, the lowest row where some agree.
+
+    One pass over the pool and one sort, 16 bytes a row; then O(log N) a look. Rows of equal hash
+    are compared, so that chance cannot mistake one candidate for another.
+    """
+
+    def __init__(self, pool: Candidates) -> None:
+        self._pool = pool
+        hashes: Hashes = np.empty(len(pool), dtype=np.uint64)
+        for start, X in pool.chunks(chunk_rows(pool.dim)):
+            hashes[start : start + len(X)] = hashed(X)
+        self._order: Indices = np.argsort(hashes, kind="stable").astype(np.int64)
+        self._sorted = hashes[self._order]
+
+    def rows(self, X: Rows) -> Indices:
+        """Return the row that equals each row of X, −1 where none does."""
+        wanted, found = hashed(X), np.full(len(X), -1)
+        at = np.searchsorted(self._sorted, wanted)
+        left = np.arange(len(X))
+        while left.size:  # again only where another candidate has the same hash
+            inside = at[left] < len(self._sorted)
+            left = left[inside]
+            left = left[self._sorted[at[left]] == wanted[left]]
+            rows = self._order[at[left]]
+            same = (self._pool.rows(rows) == X[left]).all(axis=1)
+            found[left[same]] = rows[same]
+            left = left[~same]
+            at[left] += 1
+        return found
+
+
+def hashed(X: Rows) -> Hashes:
+    """Return a number for each row, equal where rows are."""
+    if X.dtype == np.float64:
+        X = X + 0.0  # −0 is 0
+    width = X.shape[1] * X.itemsize
+    raw = np.zeros((len(X), -(-width // 8) * 8), dtype=np.uint8)
+    raw[:, :width] = np.ascontiguousarray(X).view(np.uint8)
+    words: Hashes = raw.view(np.uint64)
+    total: Hashes = np.zeros(len(X), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column in words.T:  # splitmix64's finaliser, a word after the other
+            total = (total ^ column) + np.uint64(0x9E3779B97F4A7C15)
+            total = (total ^ (total >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            total = (total ^ (total >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            total ^= total >> np.uint64(31)
+    return total
