@@ -92,8 +92,8 @@ BAD_CALLS: dict[str, tuple[Call, str]] = {
     "nothing for a row": (lambda o, _: o.tell(None, [0.0]), "row numbers, got None"),
     "points of other features": (lambda o, _: o.tell([[1, 2, 3, 4]], [0.0]), "columns, got 4"),
     "a table of rows": (lambda o, _: o.exclude([[1, 2]]), r"shape \(1, 2\)"),
-    "a point without a number": (lambda o, _: o.tell([[np.nan] * 2], [0.0]), "must be finite"),
-    "points and too few values": (lambda o, _: o.tell([[0.5, 0.5], [0.1, 0.1]], [0.0]), "holds 2"),
+    "a point without a number": (lambda o, _: o.tell([[np.nan]], [0.0]), "must be finite"),
+    "points and too few values": (lambda o, _: o.tell([[0.5], [0.1]], [0.0]), "holds 2"),
     "ragged rows": (lambda o, _: o.exclude([[1], [1, 2]]), "ids"),
     "excluding an unknown row": (lambda o, _: o.exclude([3, 99]), "row 99 is outside"),
     "means without counts": (lambda o, _: o.tell([1], means=[0.0]), "counts="),
@@ -604,7 +604,10 @@ WRONG: dict[str, Any] = {
             lambda: nr.bbkb(WRONG["array"], kernel=nr.RBF(0.3), noise_std=0.1),
             "pool must be a noregret.Pool",
         ),
-        (lambda: nr.uniform(WRONG["array"]), "pool must be a noregret.Pool or noregret.Box, got ndarray"),
+        (
+            lambda: nr.uniform(WRONG["array"]),
+            "pool must be a noregret.Pool or noregret.Box, got ndarray",
+        ),
         (lambda: nr.load("run", pool=WRONG["array"]), "pool must be a noregret.Pool"),
         (lambda: nr.load("nowhere.nr", pool=POOL), "there is no file nowhere.nr"),
         (
