@@ -14,6 +14,7 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.contenders import DIGITS, OFFSET
 from noregret.kernels import Kernel
+from noregret.paths import Paths
 from noregret.pools import Candidates, Picks
 from noregret.posteriors import Points, Posterior
 
@@ -298,6 +299,63 @@ class FullSearch:
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
     ) -> FullRanking:
         return FullRanking(self.pool, posterior, acquisition, beta, excluded)
+
+    def draw(
+        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
+    ) -> FullDraws:
+        return FullDraws(FullRanking(self.pool, posterior, nr.UCB(), beta, excluded), rng)
+
+
+@final
+class FullDraws:
+    """Every candidate's value under every function drawn, without a bound or a cut."""
+
+    def __init__(self, ranking: FullRanking, rng: np.random.Generator) -> None:
+        self.ranking, self.rng = ranking, rng
+        self.drawn, self.waiting = 0, list[int]()
+        self.last: int | None = None
+
+    def best(self) -> int:
+        if self.last is None:
+            if not self.waiting:
+                self.waiting = self.found(min(max(self.drawn, 1), 32))
+                self.drawn += len(self.waiting)
+            self.last = self.waiting.pop(0)
+        return self.last
+
+    def found(self, size: int) -> list[int]:
+        full = self.ranking
+        pool = nr.pools.Places(nr.Pool(full.X))
+        values = Paths.drawn(full.posterior, pool, size, full.beta, self.rng).values(full.X)
+        values[full.excluded] = -np.inf
+        close = values >= values.max(axis=0) - 1e-6 * full.beta
+        return [int(np.flatnonzero(column)[0]) for column in close.T]
+
+    def score(self, row: int) -> float:
+        raise NotImplementedError
+
+    def stale(self, row: int) -> float:
+        return self.ranking.stale(row)
+
+    def now(self, row: int) -> float:
+        return self.ranking.now(row)
+
+    def stays(self, row: int, most: int) -> int:
+        return min(1, most) if row >= 0 else 0
+
+    def picks(self, rows: Indices) -> Picks:
+        return self.ranking.picks(rows)
+
+    def variances(self, rows: Indices) -> Vector:
+        return self.ranking.variances(rows)
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        return self.ranking.covariances(rows, others)
+
+    def shrink(self, row: int, count: int) -> None:
+        self.ranking.shrink(row, count)
+        if row == self.last:
+            self.last = None
 
 
 def pool_of(optimizer: nr.Optimizer) -> Candidates:

@@ -7,8 +7,9 @@
 >>> optimizer.tell(batch, [x[0] for x in batch])
 """
 
-from noregret.acquisitions import UCB, ExpectedImprovement
+from noregret.acquisitions import UCB, ExpectedImprovement, Thompson
 from noregret.algorithms import (
+    batch_thompson,
     bbkb,
     bkb,
     epsilon_greedy,
@@ -30,6 +31,7 @@ from noregret.confidence import (
     BBKBWidth,
     BKBExperimentsWidth,
     BKBWidth,
+    ConstantWidth,
     EIWidth,
     RKHSWidth,
 )
@@ -56,6 +58,7 @@ __all__ = [
     "Best",
     "Box",
     "Certificate",
+    "ConstantWidth",
     "EIWidth",
     "ExactPosterior",
     "ExpectedImprovement",
@@ -76,6 +79,8 @@ __all__ = [
     "Result",
     "Scaled",
     "Sum",
+    "Thompson",
+    "batch_thompson",
     "bbkb",
     "bkb",
     "epsilon_greedy",

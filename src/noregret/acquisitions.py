@@ -110,6 +110,18 @@ class ExpectedImprovement:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Thompson:
+    """The best candidate of a function drawn from the posterior, a new one for every choice.
+
+    The function is μ(x) + beta·(f(x) − μ(x)) with f drawn from the posterior; beta is the width's,
+    1 being Thompson sampling proper. It is not scored by mean and variance: `Search.draw` finds it.
+
+    Source: Thompson 1933; Chowdhury & Gopalan 2017 for a width.
+    """
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Uncertainty:
     """The variance alone: uncertainty sampling (BBKB 2020, Algorithm 3)."""
 

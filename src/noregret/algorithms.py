@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, Unpack
 
 from noregret import baselines
-from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement
+from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement, Thompson
 from noregret.batching import BatchRule, FixedSize, GlobalRatio, LocalRatio, ProductBound, Repeat
 from noregret.confidence import (
     ALPHA,
@@ -15,6 +15,7 @@ from noregret.confidence import (
     BBKBWidth,
     BKBExperimentsWidth,
     BKBWidth,
+    ConstantWidth,
     EIWidth,
     RKHSWidth,
     Width,
@@ -131,20 +132,21 @@ def mini(
     *,
     kernel: Kernel,
     noise_std: float,
-    acquisition: Acquisition,
+    acquisition: Acquisition | Thompson,
     limit: float = 2.0,
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """Any acquisition, staying on a candidate until switching pays.
 
     Regret is guaranteed where the acquisition satisfies MINI 2022, Eq. 5; UCB and
-    ExpectedImprovement do. `limit` is C².
+    ExpectedImprovement do. Thompson draws from the posterior, with beta 1. `limit` is C².
 
     Source: Calandriello et al., ICML 2022, Algorithm 2.
     """
     p = plan(pool, kernel, noise_std, settings)
-    width = RKHSWidth(p.delta)
-    return p.optimizer(p.exact(), acquisition, width, Repeat(limit), band=width)
+    band = RKHSWidth(p.delta)
+    width = ConstantWidth(1.0, p.delta) if isinstance(acquisition, Thompson) else band
+    return p.optimizer(p.exact(), acquisition, width, Repeat(limit), band=band)
 
 
 @shows_settings
@@ -181,6 +183,36 @@ def mini_gp_ei(
     p = plan(pool, kernel, noise_std, settings)
     width, band = EIWidth(p.delta), RKHSWidth(p.delta)
     return p.optimizer(p.exact(), ExpectedImprovement(), width, Repeat(limit), band=band)
+
+
+@shows_settings
+def batch_thompson(
+    pool: Domain,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    batch_size: int = 1,
+    rule: Literal["product", "global", "local"] | BatchRule | None = None,
+    limit: float = 2.0,
+    posterior: Literal["exact", "nystrom"] = "exact",
+    oversample: float | None = None,
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """Thompson sampling in batches: each evaluation is the best of a function of its own.
+
+    Functions are drawn from the posterior at a cost linear in the pool. Batches hold `batch_size`
+    evaluations, or as many as a ratio `rule` with its `limit` admits. `posterior="nystrom"` holds
+    the posterior on a dictionary, drawn anew for every batch, for many distinct points. Draws have
+    beta 1; the papers ran it with a tenth of a theorem's, `width=0.1 * noregret.RKHSWidth()`.
+
+    Source: Kandasamy et al. 2018, ASYNC-TS in the experiments of BBKB 2020.
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    sparse = require_choice("posterior", posterior, ("exact", "nystrom")) == "nystrom"
+    prior = p.nystrom(oversample, per_log=72 * limit) if sparse else p.exact()
+    batching = FixedSize(batch_size) if rule is None else _rule(rule, limit)
+    band: Width = BBKBWidth(p.delta, limit, fresh=True) if sparse else RKHSWidth(p.delta)
+    return p.optimizer(prior, Thompson(), ConstantWidth(1.0, p.delta), batching, band=band)
 
 
 def uniform(

@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.acquisitions import UCB, Acquisition
+from noregret.acquisitions import UCB, Acquisition, Thompson
 from noregret.arrays import Indices, Vector
 from noregret.batching import BatchRule, Choice, Fill
 from noregret.confidence import Assumption, Information, Standing, Width
@@ -46,7 +46,7 @@ class Bandit:
 
     search: Search
     prior: Posterior
-    acquisition: Acquisition
+    acquisition: Acquisition | Thompson
     width: Width
     band: Width
     batching: BatchRule
@@ -148,7 +148,7 @@ class Bandit:
         """
         stale = standing.posterior
         beta = self.width.beta(standing)
-        ranking = self.search.rank(stale, self.acquisition, beta, evidence.excluded)
+        ranking = self._ranking(stale, beta, evidence)
         fill = self.batching.open(
             Opening(stale.ridge, evidence.excluded, ranking.variances, ranking.covariances)
         )
@@ -165,6 +165,12 @@ class Bandit:
             if left <= 0:
                 return runs.proposal(ranking, f"at_most {room} reached")
             ranking.shrink(row, count)
+
+    def _ranking(self, stale: Posterior, beta: float, evidence: Evidence) -> Ranking:
+        if isinstance(self.acquisition, Thompson):
+            rng = evidence.rng(Purpose.THOMPSON)
+            return self.search.draw(stale, beta, evidence.excluded, rng)
+        return self.search.rank(stale, self.acquisition, beta, evidence.excluded)
 
     def _owe(self, ranking: Ranking, evidence: Evidence, fill: Fill) -> Fill:
         open_ = evidence.open_

@@ -333,6 +333,28 @@ class ScaledWidth:
         return (*self.width.assumptions(standing), narrower)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class ConstantWidth:
+    """The same beta always, chosen by hand; 1 with Thompson sampling draws from the posterior."""
+
+    value: float = 1.0
+    delta: float = 0.1
+    theorem = "no theorem: a constant beta"
+    __mul__ = _scaled
+    __rmul__ = _scaled
+
+    def __post_init__(self) -> None:
+        require_positive("ConstantWidth(value=...)", self.value)
+        require_probability("ConstantWidth(delta=...)", self.delta)
+
+    def beta(self, standing: Standing) -> float:
+        return self.value
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        return (Assumption(f"beta = {self.value:g} is wide enough"),)
+
+
 def _exact(standing: Standing) -> Assumption:
     return Assumption("the posterior is exact", isinstance(standing.posterior, ExactPosterior))
 

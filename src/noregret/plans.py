@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, ParamSpec, TypedDict, TypeVar, final
 
-from noregret.acquisitions import Acquisition
+from noregret.acquisitions import Acquisition, Thompson
 from noregret.arrays import chunk_rows
 from noregret.bandit import Bandit
 from noregret.batching import BatchRule
@@ -153,7 +153,7 @@ class Plan:
     def optimizer(
         self,
         prior: ExactPosterior | NystromPosterior,
-        acquisition: Acquisition,
+        acquisition: Acquisition | Thompson,
         width: Width,
         batching: BatchRule,
         *,
@@ -164,7 +164,7 @@ class Plan:
         Bounds and certificates are by `band`, a theorem's width, or by the user's own width where
         that is the Bayesian theorem's.
         """
-        if isinstance(acquisition, type) or not isinstance(acquisition, Acquisition):
+        if isinstance(acquisition, type) or not isinstance(acquisition, Acquisition | Thompson):
             raise ArgumentError(f"acquisition must be one, such as UCB(), got {acquisition!r}.")
         search = search_of(self.pool)
         bandit = Bandit(

@@ -14,6 +14,7 @@ import numpy as np
 from noregret.acquisitions import Acquisition, Mean
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.contenders import Contenders
+from noregret.draws import Draws
 from noregret.errors import AskError
 from noregret.pools import Candidates, Picks
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
@@ -73,6 +74,12 @@ class Search(Protocol):
         """Rank every candidate that is not excluded."""
         ...
 
+    def draw(
+        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
+    ) -> Ranking:
+        """Rank by functions drawn from the posterior, their deviations times beta."""
+        ...
+
 
 @final
 class Enumeration:
@@ -93,13 +100,7 @@ class Enumeration:
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
     ) -> Contenders:
-        if excluded.all():
-            raise AskError(
-                f"all {len(self.pool)} candidates are excluded, so none is left to choose from. "
-                "Exclude fewer, or stop here and take best()."
-            )
-        survey = self._surveyed(posterior)
-        self.work.rankings += 1
+        survey = self._opened(posterior, excluded)
 
         def contenders(how: Acquisition, beta: float, top: float) -> Contenders:
             last = self._last.get(type(how))
@@ -113,6 +114,21 @@ class Enumeration:
             means = contenders(Mean(), 0.0, top)
             top = means.score(means.best())
         return contenders(acquisition, beta, top)
+
+    def draw(
+        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
+    ) -> Draws:
+        survey = self._opened(posterior, excluded)
+        return Draws(self.pool, survey, posterior, beta, excluded, rng)
+
+    def _opened(self, posterior: Posterior, excluded: Mask) -> Survey:
+        if excluded.all():
+            raise AskError(
+                f"all {len(self.pool)} candidates are excluded, so none is left to choose from. "
+                "Exclude fewer, or stop here and take best()."
+            )
+        self.work.rankings += 1
+        return self._surveyed(posterior)
 
     def _surveyed(self, posterior: Posterior) -> Survey:
         kind = self._kind(posterior)

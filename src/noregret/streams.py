@@ -14,6 +14,7 @@ class Purpose(IntEnum):
     START = 0
     DICTIONARY = 1
     POLICY = 2
+    THOMPSON = 3
 
 
 def stream(seed: int, purpose: Purpose, step: int) -> np.random.Generator:

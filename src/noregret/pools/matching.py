@@ -55,10 +55,15 @@ def hashed(X: Rows) -> Hashes:
     raw[:, :width] = np.ascontiguousarray(X).view(np.uint8)
     words: Hashes = raw.view(np.uint64)
     total: Hashes = np.zeros(len(X), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for column in words.T:  # splitmix64's finaliser, a word after the other
-            total = (total ^ column) + np.uint64(0x9E3779B97F4A7C15)
-            total = (total ^ (total >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            total = (total ^ (total >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            total ^= total >> np.uint64(31)
+    for column in words.T:
+        total = mixed(total ^ column)
     return total
+
+
+def mixed(words: Hashes) -> Hashes:
+    """Return words with all bits stirred: the finaliser of splitmix64 (Steele et al. 2014)."""
+    with np.errstate(over="ignore"):
+        words = words + np.uint64(0x9E3779B97F4A7C15)
+        words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return np.asarray(words ^ (words >> np.uint64(31)))

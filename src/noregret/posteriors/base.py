@@ -93,6 +93,13 @@ class Posterior(Protocol):
         """Return B k for each column k of K."""
         ...
 
+    def explained_draws(self, F: Matrix, rng: np.random.Generator) -> Matrix:
+        """Return v with f₀(x) − k_P(x)ᵀv distributed as f(x) − μ(x), a column a function.
+
+        F holds functions f₀ drawn from the prior at the points of the basis.
+        """
+        ...
+
     def features(self, X: Rows) -> Matrix:
         """Return for each row of X what its model covariances are made of."""
         ...

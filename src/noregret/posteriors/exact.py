@@ -243,6 +243,11 @@ class ExactPosterior:
         W[: len(self.L)] += cholesky.solve(self.L, K[: len(self.L)])
         return W
 
+    def explained_draws(self, F: Matrix, rng: np.random.Generator) -> Matrix:
+        """Return A⁻¹(f₀(X) + ε), ε being noise of variance ridge/w: Matheron's rule."""
+        noise = rng.standard_normal(F.shape) * np.sqrt(self.ridge / self.points.w)[:, None]
+        return self.solved(F + noise)
+
     def weights(self, Z: Matrix) -> Matrix:
         """Return A⁻¹ k(z) for each row of Z, as columns."""
         return self.solved(self.kernel(self.points.X, Z))

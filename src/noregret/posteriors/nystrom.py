@@ -7,14 +7,18 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Rows, Vector, stacked
+from noregret.arrays import Indices, Matrix, Rows, Vector, chunk_rows, stacked
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points, least_norm
+from noregret.posteriors.bless import bless
 from noregret.posteriors.cholesky import EPS
 from noregret.posteriors.dictionary import Oversample, draw, inclusion_probabilities
+from noregret.threads import spread
 
 MOST_GRAM = 2048  # points among which kernel values are kept
+TOGETHER = 4096  # points embedded together
+MOST_NEW = 256  # members that points told since the last batch may add by today's variances
 CLOSE = 1e-5  # of the largest deviation: what is left of a new member, at least, in `moved`
 OUTGROWN = 3.0  # times the expected size of a draw at which a sticky dictionary is drawn anew
 
@@ -83,13 +87,31 @@ class NystromPosterior:
         everyone = _merged(told, open_)
         known = len(self.points)
         assert np.array_equal(told.rows[:known], self.points.rows)
-        variance = np.concatenate([self.spread, self.variance(everyone.X[known:])])
         q = self.oversample.at(int(everyone.w.sum()))
-        p = inclusion_probabilities(everyone.w, variance, self.ridge, q)
+        p = inclusion_probabilities(everyone.w, self._stale(everyone), self.ridge, q)
+        if float(p[known:].sum()) > MOST_NEW:
+            p = self._estimated(everyone, q, rng)
         drawn = draw(p, rng)
         if self.sticky:
             drawn = self._joined(drawn, everyone.rows, float(p.sum()))
         return self.rebuilt(told, _subset(everyone, drawn))
+
+    def _stale(self, everyone: Points) -> Vector:
+        """Return today's variance of everyone, as known of those that were told before."""
+        new, step = everyone.X[len(self.points) :], chunk_rows(2 * max(len(self.members), 1))
+        parts = [self.variance(new[at : at + step]) for at in range(0, len(new), step)]
+        return np.concatenate([self.spread, *parts])
+
+    def _estimated(self, everyone: Points, q: float, rng: np.random.Generator) -> Vector:
+        """Return inclusion probabilities where too much is new for today's variances to tell.
+
+        A batch that a ratio rule closed adds at most about q̄·(limit − 1) members; history told at
+        once may add any number, and is thinned from coarse to fine instead (`bless`).
+        """
+        last = bless(self.kernel, everyone, self.ridge, q, rng)[-1]
+        p = np.zeros(len(everyone))  # given that the last level drew them
+        p[last.members] = np.minimum(1.0, q * last.leverages) / last.probabilities
+        return p
 
     def _joined(self, drawn: Indices, rows: Indices, expected: float) -> Indices:
         """Return today's members and the drawn ones behind them; those alone if too many."""
@@ -102,26 +124,36 @@ class NystromPosterior:
         """Believe `told` through the given dictionary; dependent members are left out."""
         gram = self._gram(told)
         places = _places(dictionary.rows, told.rows)
-        if len(gram) == len(told) and (places >= 0).all():
-            KS, KU = gram[np.ix_(places, places)], gram[places]
-        else:
-            KS = self.kernel(dictionary.X, dictionary.X)
-            KU = self.kernel(dictionary.X, told.X)
+        known = len(gram) == len(told) and bool((places >= 0).all())
+        KS = gram[np.ix_(places, places)] if known else self.kernel(dictionary.X, dictionary.X)
         LS, kept = cholesky.pivoted(KS)
-        Z = cholesky.solve_lower(LS, KU[kept])  # (m, n)
-        V = cholesky.square(Z * np.sqrt(told.w))
-        V[np.diag_indices_from(V)] += self.ridge
-        R = cholesky.factor(V)
+        members = _subset(dictionary, kept)
+
+        def embedded(some: slice) -> Matrix:
+            K = gram[places[kept], some] if known else self.kernel(members.X, told.X[some])
+            return cholesky.solve_lower(LS, K)
+
+        parts = [slice(at, at + TOGETHER) for at in range(0, max(len(told), 1), TOGETHER)]
+        Z = spread(embedded, parts)  # (m, n), some points a piece
+        V, pulled = self.ridge * np.eye(len(LS)), np.zeros(len(LS))
+        for z, some in zip(Z, parts, strict=True):
+            V += cholesky.square(z * np.sqrt(told.w[some]))
+            pulled += z @ (told.w[some] * told.y[some])
+        R, prior = cholesky.factor(V), self.kernel.diagonal(told.X)
+
+        def spreads(at: int) -> Vector:
+            return _variances(prior[parts[at]], Z[at], R, self.ridge)
+
         return replace(
             self,
             points=told,
-            members=_subset(dictionary, kept),
+            members=members,
             LS=LS,
             V=V,
             R=R,
-            theta=cholesky.solve(R, Z @ (told.w * told.y)),
+            theta=cholesky.solve(R, pulled),
             gram=gram,
-            spread=_variances(self.kernel.diagonal(told.X), Z, R, self.ridge),
+            spread=np.concatenate(spread(spreads, range(len(parts)))),
         )
 
     def _gram(self, told: Points) -> Matrix:
@@ -181,6 +213,11 @@ class NystromPosterior:
         """Return LS⁻ᵀ(I − ridge·V⁻¹)LS⁻¹ k for each column k of K."""
         Z = cholesky.solve_lower(self.LS, K)
         return cholesky.solve_upper(self.LS, Z - self.ridge * cholesky.solve(self.R, Z))
+
+    def explained_draws(self, F: Matrix, rng: np.random.Generator) -> Matrix:
+        """Return LS⁻ᵀ(LS⁻¹f₀(S) − u), u ~ N(0, ridge·V⁻¹): the residual as drawn, weights anew."""
+        u = cholesky.solve_upper(self.R, rng.standard_normal(F.shape)) * np.sqrt(self.ridge)
+        return cholesky.solve_upper(self.LS, cholesky.solve_lower(self.LS, F) - u)
 
     def weights(self, Z: Matrix) -> tuple[Matrix, Matrix]:
         """Return columns a, b with c̃(x, z) = k_S(x)ᵀa and z(x)ᵀz(z) = k_S(x)ᵀb, one a row of Z."""

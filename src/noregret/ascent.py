@@ -1,0 +1,109 @@
+"""The highest point of a function on a box: many starts, each followed uphill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+import numpy as np
+
+from noregret.arrays import Mask, Matrix, Vector
+from noregret.pools import Box
+
+Scores: TypeAlias = Callable[[Matrix], Vector]  # of rows of the unit cube
+Downhill: TypeAlias = Callable[[Vector], tuple[float, Vector]]  # minus a score, and its gradient
+
+RAW = 512  # points of the box looked at before the best are followed
+NEARBY = 128  # points around the highest of them
+STARTS = 6  # followed uphill
+STEPS = 60  # of one ascent, at most
+APART = 0.05  # of the unit cube, between starts
+SAME = 1e-7  # of the range of scores: a point met before is taken if it is that close to the best
+ROUNDS = 8  # of moving whole numbers one by one
+
+
+def spread_over(box: Box) -> Matrix:
+    """Return points spread evenly over a box, always the same."""
+    from scipy.stats import qmc  # loads slowly, and only boxes need it
+
+    points = qmc.Sobol(box.dim, rng=np.random.default_rng(0)).random(RAW)
+    return box.snapped(box.spread(points))
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Ascent:
+    """Looks for the highest point by L-BFGS-B from the highest of many points.
+
+    Starts are the highest of a quasi-random set, of the points met before and of points around
+    them, so that an ascent goes on where the last batch ended. A point met before is taken again
+    when no other is better by more than rounding.
+    """
+
+    box: Box
+    raw: Matrix
+    met: Matrix  # points met before
+
+    def highest(self, scores: Scores, downhill: Downhill) -> tuple[int | None, Vector]:
+        """Return the highest point found, and its place among those met before if it is one."""
+        raw = np.concatenate([self.met, self.raw])
+        known = scores(raw)
+        around = self._around(raw, known)
+        raw, known = np.concatenate([raw, around]), np.concatenate([known, scores(around)])
+        ends = [self._climbed(scores, downhill, x) for x in self._starts(raw, known)]
+        found = np.concatenate([ends, raw[len(self.met) :]])
+        reached = scores(found)
+        at, old = int(np.argmax(reached)), known[: len(self.met)]
+        room = SAME * float(np.ptp(known))
+        if len(old) and float(old.max()) >= float(reached[at]) - room:
+            place = int(np.argmax(old))
+            return place, self.met[place]
+        return None, found[at]
+
+    def _around(self, raw: Matrix, known: Vector) -> Matrix:
+        """Return points near the highest so far, at distances of all orders."""
+        rng = np.random.default_rng(len(self.met))
+        top = raw[np.argsort(-known, kind="stable")[:4]]
+        centres = top[np.arange(NEARBY) % len(top)]
+        reach = 10.0 ** rng.uniform(-3.0, -0.5, (NEARBY, 1))
+        moved = rng.random(centres.shape) < max(0.3, 2.0 / centres.shape[1])
+        return self.box.snapped(centres + moved * reach * rng.standard_normal(centres.shape))
+
+    def _starts(self, raw: Matrix, known: Vector) -> list[Vector]:
+        """Return the highest points that are not close to a higher one."""
+        chosen: list[Vector] = []
+        for at in np.argsort(-known, kind="stable").tolist():
+            if all(float(np.abs(raw[at] - other).max()) > APART for other in chosen):
+                chosen.append(raw[at])
+            if len(chosen) == STARTS:
+                break
+        return chosen
+
+    def _climbed(self, scores: Scores, downhill: Downhill, start: Vector) -> Vector:
+        """Return where L-BFGS-B ends; whole numbers are then moved one by one."""
+        x = self._ascended(downhill, start, np.ones(len(start), dtype=np.bool_))
+        if not self.box.has_integers:
+            return x
+        for _ in range(ROUNDS):
+            near = np.concatenate([x[None], self.box.neighbours(x)])
+            better = near[int(np.argmax(scores(near)))]
+            if np.array_equal(better, x):
+                break
+            x = better
+        return self._ascended(downhill, x, ~self.box.integer)
+
+    def _ascended(self, downhill: Downhill, start: Vector, free: Mask) -> Vector:
+        from scipy.optimize import minimize  # loads slowly, and only boxes need it
+
+        low, high = np.where(free, 0.0, start), np.where(free, 1.0, start)
+        end = minimize(
+            downhill,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=list(zip(low.tolist(), high.tolist(), strict=True)),
+            options={"maxiter": STEPS},
+        )
+        x: Vector = self.box.snapped(np.asarray(end.x)[None])[0]
+        return x

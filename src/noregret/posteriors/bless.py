@@ -1,0 +1,92 @@
+"""A dictionary for history of any length: leverage scores from coarse to fine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from noregret.arrays import Indices, Vector, chunk_rows
+from noregret.kernels import Kernel
+from noregret.posteriors.base import Points
+from noregret.posteriors.exact import ExactPosterior
+from noregret.threads import spread
+
+FINER = 2.0  # how much smaller the ridge is from one level to the next
+LEAST_OVERSAMPLE = 4.0  # within which scores are told well enough to draw by them
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """Points drawn by leverage scores at one ridge."""
+
+    ridge: float
+    members: Indices  # places of the points drawn …
+    probabilities: Vector  # … with which probability each was …
+    leverages: Vector  # … and by which score
+    effective_dimension: float  # an unbiased estimate of Σ w σ²/ridge, given the level before
+    looked_at: int  # points whose score was estimated
+
+
+def bless(
+    kernel: Kernel, points: Points, ridge: float, oversample: float, rng: np.random.Generator
+) -> list[Level]:
+    """Draw points by ridge leverage scores, coarse to fine, and return every level.
+
+    The leverage of a unique point of count w at ridge λ is w·σ²(x)/λ, at most w·k(x, x)/λ. So at a
+    large λ few points matter; a draw of these, weighted by the inverse of their probabilities,
+    tells variances at the next smaller λ well enough to draw by them:
+
+        u  ⊂ points  with probability  b = min(1, q·w·k(x, x)/λ)                            (1)
+        J  ⊂ u       with probability  p/b,  p = min(1, q·w·σ²_J′(x)/λ)                     (2)
+
+    σ²_J′ being the exact posterior variance on the last J, counts w/p. No matrix is larger than
+    |u| × |J|: O(n·m²) in all, m a few times the effective dimension.
+
+    Source: Rudi et al. 2018, BLESS-R. Differs: rows have weights (counts), and levels start where
+    the effective dimension is at most 1.
+    """
+    prior, w = kernel_diagonal(kernel, points), points.w
+    q = max(oversample, LEAST_OVERSAMPLE)
+    levels: list[Level] = []
+    now, weight = max(float(w @ prior), ridge), np.zeros(0)
+    members: Indices = np.empty(0, dtype=np.int64)
+    while True:
+        top = np.minimum(1.0, q * w * prior / now)
+        u = np.flatnonzero(rng.random(len(w)) < top)  # (1)
+        variance = _variances(kernel, _weighted(points, members, weight), now, points, u)
+        leverage = w[u] * variance / now
+        p = np.minimum(top[u], q * leverage)
+        kept = rng.random(len(u)) * top[u] < p  # (2)
+        members, weight = u[kept], w[u[kept]] / np.minimum(p[kept], 1.0)
+        size = float((leverage / top[u]).sum())
+        levels.append(Level(now, members, p[kept], leverage[kept], size, len(u)))
+        if now <= ridge:
+            return levels
+        now = max(now / FINER, ridge)
+
+
+def kernel_diagonal(kernel: Kernel, points: Points) -> Vector:
+    step = chunk_rows(points.X.shape[1])
+    parts = [kernel.diagonal(points.X[at : at + step]) for at in range(0, len(points), step)]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _weighted(points: Points, members: Indices, weight: Vector) -> Points:
+    return Points(points.rows[members], points.X[members], weight, np.zeros(len(members)))
+
+
+def _variances(
+    kernel: Kernel, known: Points, ridge: float, points: Points, places: Indices
+) -> Vector:
+    """Return the variance at some points, given evaluations of others; a few rows at a time."""
+    dim = points.X.shape[1]
+    prior = ExactPosterior.prior(kernel, noise_std=1.0, ridge=ridge, dim=dim)
+    posterior = prior.condition(known, Points.none(dim), np.random.default_rng(0))
+    step = min(chunk_rows(2 * max(len(known), 1)), 1 << 11)
+    parts = [places[at : at + step] for at in range(0, len(places), step)]
+    return np.concatenate(
+        [np.empty(0), *spread(lambda some: posterior.variance(points.X[some]), parts)]
+    )
