@@ -26,6 +26,10 @@ MODELS: dict[str, Callable[..., nr.Optimizer]] = {
     "bbkb-global": partial(nr.bbkb, rule="global"),
     "bbkb-local": partial(nr.bbkb, rule="local"),
     "bbkb-sticky": partial(nr.bbkb, dictionary="sticky"),
+    "thompson-three": partial(nr.batch_thompson, batch_size=3),
+    "thompson-product": partial(nr.batch_thompson, rule="product"),
+    "thompson-local": partial(nr.batch_thompson, rule="local", posterior="nystrom"),
+    "mini-thompson": partial(nr.mini, acquisition=nr.Thompson()),
 }
 RTOL = 1e-8  # of algebra in float64 on a few dozen well-conditioned points
 

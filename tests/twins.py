@@ -328,7 +328,8 @@ class FullDraws:
         pool = nr.pools.Places(nr.Pool(full.X))
         values = Paths.drawn(full.posterior, pool, size, full.beta, self.rng).values(full.X)
         values[full.excluded] = -np.inf
-        close = values >= values.max(axis=0) - 1e-6 * full.beta
+        prior = full.posterior.kernel.diagonal(full.X).max()
+        close = values >= values.max(axis=0) - 1e-6 * full.beta * prior**0.5
         return [int(np.flatnonzero(column)[0]) for column in close.T]
 
     def score(self, row: int) -> float:

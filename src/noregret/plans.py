@@ -12,7 +12,7 @@ from noregret.arrays import chunk_rows
 from noregret.bandit import Bandit
 from noregret.batching import BatchRule
 from noregret.boxes import search_of
-from noregret.confidence import BayesianWidth, Width
+from noregret.confidence import BayesianWidth, ScaledWidth, Width
 from noregret.errors import (
     ArgumentError,
     require_at_least,
@@ -220,7 +220,7 @@ def plan(
         delta=_delta(settings["delta"], settings["horizon"]),
         horizon=settings["horizon"],
         theory=theory,
-        width=_width(settings["width"]),
+        width=_width(settings["width"], places),
         start=_start(places, settings["start"]),
         min_batch=settings["min_batch"],
         goal=settings["goal"],
@@ -258,11 +258,17 @@ def _delta(delta: float | None, horizon: int | None) -> float:
     return require_probability("delta", delta)
 
 
-def _width(width: Width | None) -> Width | None:
+def _width(width: Width | None, pool: Places) -> Width | None:
     if width is not None and (isinstance(width, type) or not isinstance(width, Width)):
         raise ArgumentError(
             f"width must be a width such as noregret.BayesianWidth(), or a multiple of one, "
             f"0.5 * noregret.RKHSWidth(); got {width!r}."
+        )
+    inner = width.width if isinstance(width, ScaledWidth) else width
+    if isinstance(inner, BayesianWidth) and not pool.candidates:
+        raise ArgumentError(
+            "BayesianWidth counts candidates and needs a finite pool; on a box use RKHSWidth(), or "
+            "ConstantWidth(beta)."
         )
     return width
 

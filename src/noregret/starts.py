@@ -50,7 +50,8 @@ class GivenStart:
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
         known = {*evidence.told.rows.tolist(), *evidence.open_.rows.tolist()}
-        wanted = [row for row in self.given if row not in known and not evidence.excluded[row]]
+        left = [row for row in self.given if row not in known]
+        wanted = [row for row in left if not evidence.excluded[row : row + 1].any()]
         return evidence.places.picks(np.array(wanted[:room], dtype=np.int64))
 
 

@@ -10,11 +10,13 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Matrix, Rows, Vector, stacked
+from noregret.errors import ArgumentError
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points, least_norm
 from noregret.posteriors.cholesky import EPS
 
+MOST_POINTS = 32_768  # of an exact posterior: its factor takes 8 GB
 LONGEST_TAIL = 64  # updates carried beside a factor, at least; n/2 where that is more
 DRIFT = 1e-6  # of the prior variance: rounding in carried updates that is worth a line in the log
 
@@ -94,6 +96,12 @@ class ExactPosterior:
 
     def _factored(self, points: Points) -> ExactPosterior:
         """Return the posterior on `points` with a factor made from scratch."""
+        if len(points) > MOST_POINTS:
+            raise ArgumentError(
+                f"an exact posterior on {len(points)} unique points needs "
+                f"{8e-9 * len(points) ** 2:.0f} GB and hours. Use bbkb or bkb, which see them "
+                "through a dictionary."
+            )
         A = self.kernel(points.X, points.X)
         A[np.diag_indices_from(A)] += self.ridge / points.w
         L = cholesky.factor(A)
