@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks.boxes import box_cases
 from benchmarks.case import Case
 from benchmarks.scaling import scaling_cases
 from benchmarks.side_by_side import side_by_side_cases
@@ -12,5 +13,10 @@ from benchmarks.targets import target_cases
 def all_cases(*, quick: bool = False) -> dict[str, Case]:
     """Return every case in the order in which they are run: those with goals first."""
     sizes = Sizes(quick)
-    cases = [*target_cases(sizes), *scaling_cases(sizes), *side_by_side_cases(sizes)]
+    cases = [
+        *target_cases(sizes),
+        *box_cases(sizes),
+        *scaling_cases(sizes),
+        *side_by_side_cases(sizes),
+    ]
     return {case.name: case for case in cases}

@@ -77,7 +77,7 @@ def _threads() -> int:
 
 
 def _runners() -> dict[str, Callable[..., Figures]]:
-    from benchmarks import races, runs
+    from benchmarks import boxes, races, runs
 
     return {
         "loop": runs.loop,
@@ -87,6 +87,7 @@ def _runners() -> dict[str, Callable[..., Figures]]:
         "tell": runs.one_tell,
         "counts": runs.counts,
         "imports": runs.imports,
+        "box": boxes.box,
         "peer asks": races.peer_asks,
         "same steps": races.same_steps,
         "race": races.race,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Protocol, final
 
 import numpy as np
 
@@ -16,6 +16,17 @@ from noregret.posteriors import Posterior
 from noregret.search import Enumeration, Search
 
 STEP = 1e-5  # of the unit cube, for slopes of drawn functions by differences
+
+
+class Heights(Protocol):
+    """Finds the highest point of a function on a box."""
+
+    @property
+    def places(self) -> Places: ...
+
+    def highest(self, met: Matrix, scores: Scores, downhill: Downhill) -> tuple[int | None, Vector]:
+        """Return the highest point found, and its place among those met before if it is one."""
+        ...
 
 
 @final
@@ -62,7 +73,7 @@ class BoxRanking:
 
     def __init__(
         self,
-        search: BoxSearch,
+        search: Heights,
         posterior: Posterior,
         how: Acquisition | np.random.Generator,
         beta: float,

@@ -1,0 +1,198 @@
+"""A box searched uphill against 10⁵ random candidates a step, on functions everybody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+import noregret as nr
+from benchmarks.case import Case
+from benchmarks.goals import Goal, Median, Ratio, seconds
+from benchmarks.meter import Meter
+from benchmarks.subjects import Figures, Settings, Sizes, Subject
+from noregret.acquisitions import Acquisition
+from noregret.arrays import Mask, Matrix, Vector
+from noregret.ascent import Downhill, Scores
+from noregret.boxes import BoxRanking, BoxSearch
+from noregret.pools import Places
+from noregret.posteriors import Posterior
+
+CANDIDATES = 100_000
+NOISE_STD = 0.01  # f has mean 0 and standard deviation 1 over the box
+
+
+def branin(X: Matrix) -> Vector:
+    """Minus Branin's function, on [−5, 10] × [0, 15]."""
+    a, b = X.T
+    bent = b - 5.1 / (4 * np.pi**2) * a**2 + 5 / np.pi * a - 6
+    return np.asarray(-(bent**2) - 10 * (1 - 1 / (8 * np.pi)) * np.cos(a) - 10)
+
+
+def hartmann6(X: Matrix) -> Vector:
+    """Minus Hartmann's function in six dimensions, on the unit cube."""
+    A = np.array(
+        [
+            [10, 3, 17, 3.5, 1.7, 8],
+            [0.05, 10, 17, 0.1, 8, 14],
+            [3, 3.5, 1.7, 10, 17, 8],
+            [17, 8, 0.05, 10, 0.1, 14],
+        ]
+    )
+    P = 1e-4 * np.array(
+        [
+            [1312, 1696, 5569, 124, 8283, 5886],
+            [2329, 4135, 8307, 3736, 1004, 9991],
+            [2348, 1451, 3522, 2883, 3047, 6650],
+            [4047, 8828, 8732, 5743, 1091, 381],
+        ]
+    )
+    inside = np.einsum("ij,nij->ni", A, (X[:, None] - P) ** 2)
+    return np.asarray(np.exp(-inside) @ np.array([1.0, 1.2, 3.0, 3.2]))
+
+
+def ackley(X: Matrix) -> Vector:
+    """Minus Ackley's function, on [−5, 10]^d."""
+    root = np.sqrt((X**2).mean(axis=1))
+    waves = np.cos(2 * np.pi * X).mean(axis=1)
+    return np.asarray(20 * np.exp(-0.2 * root) + np.exp(waves) - 20 - np.e)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Landscape:
+    """A function on a box, what is best there, and a kernel to match."""
+
+    f: Callable[[Matrix], Vector]
+    bounds: tuple[tuple[float, float], ...]
+    best: float
+    lengthscale: float
+
+    def scaled(self) -> tuple[Callable[[Matrix], Vector], float]:
+        """Return f with mean 0 and standard deviation 1 over the box, and its best value."""
+        low, high = np.array(self.bounds).T
+        some = self.f(np.random.default_rng(0).uniform(low, high, (20_000, len(low))))
+        mean, std = float(some.mean()), float(some.std())
+        return lambda X: (self.f(X) - mean) / std, (self.best - mean) / std
+
+
+LANDSCAPES = {
+    "branin": Landscape(branin, ((-5.0, 10.0), (0.0, 15.0)), -0.397887, 0.3),
+    "hartmann6": Landscape(hartmann6, ((0.0, 1.0),) * 6, 3.32237, 0.4),
+    "ackley10": Landscape(ackley, ((-5.0, 10.0),) * 10, 0.0, 0.6),
+}
+
+
+@final
+class RandomCandidates:
+    """A search that looks at points drawn uniformly, anew for every step, and at those met."""
+
+    def __init__(self, places: Places, count: int) -> None:
+        self.places, self.count, self.inner = places, count, BoxSearch(places)
+        self.steps = 0
+
+    def rank(
+        self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
+    ) -> BoxRanking:
+        return BoxRanking(self, posterior, acquisition, beta, self._top(posterior, acquisition))
+
+    def draw(
+        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
+    ) -> BoxRanking:
+        raise NotImplementedError
+
+    def highest(
+        self,
+        met: Matrix,
+        scores: Scores,
+        downhill: Downhill,
+    ) -> tuple[int | None, Vector]:
+        X = self._candidates(met)
+        values = np.concatenate([scores(X[at : at + 4096]) for at in range(0, len(X), 4096)])
+        best = int(np.argmax(values))
+        return (best if best < len(met) else None), X[best]
+
+    def _candidates(self, met: Matrix) -> Matrix:
+        self.steps += 1
+        rng = np.random.default_rng(self.steps)
+        return np.concatenate([met, self.inner.box.draw(self.count, rng)])
+
+    def _top(self, posterior: Posterior, acquisition: Acquisition) -> float:
+        means = posterior.mean(self._candidates(self.places.extra)) if acquisition.uses_top else 0.0
+        return float(np.max(means))
+
+
+def box(settings: Settings, seed: int, meter: Meter) -> Figures:
+    """Ask and tell on a box, one evaluation at a time; regret is that of the recommendation."""
+    landscape, T = LANDSCAPES[str(settings["function"])], settings["T"]
+    assert isinstance(T, int)
+    f, best = landscape.scaled()
+    rng = np.random.default_rng(seed)
+    opt = nr.gp_ei(
+        nr.Box(landscape.bounds),
+        kernel=nr.Matern(2.5, landscape.lengthscale),
+        noise_std=NOISE_STD,
+        width=nr.ConstantWidth(1.0),  # expected improvement as everybody has it
+        seed=seed,
+    )
+    if settings["search"] == "random":
+        count = settings["candidates"]
+        assert isinstance(count, int)
+        assert isinstance(opt._policy, nr.Bandit)
+        opt._policy = replace(opt._policy, search=RandomCandidates(opt._pool, count))
+    while opt.spent < T and not meter.is_over:
+        with meter:
+            batch = opt.ask()
+        x = batch.x
+        with meter:
+            opt.tell(batch, f(x) + NOISE_STD * rng.standard_normal(len(batch)))
+    figures: Figures = {
+        **meter.figures(),
+        "regret": best - float(f(opt.best().x[None])[0]),
+        "evaluations": opt.evaluations,
+        "unique": opt.unique,
+    }
+    if opt.spent < T:
+        figures["stopped"] = opt.spent
+    return figures
+
+
+def box_cases(sizes: Sizes) -> list[Case]:
+    """Return one case a function: uphill and random, seconds and what was recommended."""
+    return [
+        _case(sizes, name, T) for name, T in (("branin", 60), ("hartmann6", 120), ("ackley10", 200))
+    ]
+
+
+def _case(sizes: Sizes, name: str, T: int) -> Case:
+    uphill = sizes.subject("gp_ei, uphill", "box", function=name, search="uphill", T=T)
+    random = sizes.subject(
+        "gp_ei, 10⁵ random candidates a step",
+        "box",
+        function=name,
+        search="random",
+        candidates=CANDIDATES,
+        T=T,
+    )
+    return Case(
+        f"box-{name}",
+        f"a box: {name}, {T} evaluations",
+        (uphill, random),
+        (
+            Goal("times as fast", Ratio(seconds(random), seconds(uphill)), "≥", 1, "×"),
+            Goal(
+                "regret of the recommendation over that of random",
+                Ratio(_regret(uphill), _regret(random)),
+                "≤",
+                1,
+                "×",
+            ),
+        ),
+        note="Regret is that of the recommendation, f having standard deviation 1 over the box.",
+    )
+
+
+def _regret(subject: Subject) -> Median:
+    return Median(subject, lambda figures: figures.get("regret"))
