@@ -14,21 +14,20 @@ from noregret.pools import Box
 Scores: TypeAlias = Callable[[Matrix], Vector]  # of rows of the unit cube
 Downhill: TypeAlias = Callable[[Vector], tuple[float, Vector]]  # minus a score, and its gradient
 
-RAW = 512  # points of the box looked at before the best are followed
-NEARBY = 128  # points around the highest of them
-STARTS = 6  # followed uphill
+RAW = 2048  # points of the box looked at before the best are followed
+NEARBY = 256  # points around the highest of them
+STARTS = 10  # followed uphill
 STEPS = 60  # of one ascent, at most
 APART = 0.05  # of the unit cube, between starts
 SAME = 1e-7  # of the range of scores: a point met before is taken if it is that close to the best
 ROUNDS = 8  # of moving whole numbers one by one
 
 
-def spread_over(box: Box) -> Matrix:
-    """Return points spread evenly over a box, always the same."""
+def spread_out(dim: int) -> Matrix:
+    """Return points spread evenly over the unit cube, always the same."""
     from scipy.stats import qmc  # loads slowly, and only boxes need it
 
-    points = qmc.Sobol(box.dim, rng=np.random.default_rng(0)).random(RAW)
-    return box.snapped(box.spread(points))
+    return np.asarray(qmc.Sobol(dim, rng=np.random.default_rng(0)).random(RAW))
 
 
 @final
@@ -42,28 +41,29 @@ class Ascent:
     """
 
     box: Box
-    raw: Matrix
+    even: Matrix  # points spread evenly, shifted anew for every point that is met
     met: Matrix  # points met before
 
     def highest(self, scores: Scores, downhill: Downhill) -> tuple[int | None, Vector]:
         """Return the highest point found, and its place among those met before if it is one."""
-        raw = np.concatenate([self.met, self.raw])
+        rng = np.random.default_rng(len(self.met))
+        shifted = (self.even + rng.random(self.box.dim)) % 1.0
+        raw = np.concatenate([self.met, self.box.snapped(self.box.spread(shifted))])
         known = scores(raw)
-        around = self._around(raw, known)
+        around = self._around(raw, known, rng)
         raw, known = np.concatenate([raw, around]), np.concatenate([known, scores(around)])
         ends = [self._climbed(scores, downhill, x) for x in self._starts(raw, known)]
         found = np.concatenate([ends, raw[len(self.met) :]])
         reached = scores(found)
         at, old = int(np.argmax(reached)), known[: len(self.met)]
-        room = SAME * float(np.ptp(known))
+        room = SAME * float(known.max() - np.median(known))
         if len(old) and float(old.max()) >= float(reached[at]) - room:
             place = int(np.argmax(old))
             return place, self.met[place]
         return None, found[at]
 
-    def _around(self, raw: Matrix, known: Vector) -> Matrix:
+    def _around(self, raw: Matrix, known: Vector, rng: np.random.Generator) -> Matrix:
         """Return points near the highest so far, at distances of all orders."""
-        rng = np.random.default_rng(len(self.met))
         top = raw[np.argsort(-known, kind="stable")[:4]]
         centres = top[np.arange(NEARBY) % len(top)]
         reach = 10.0 ** rng.uniform(-3.0, -0.5, (NEARBY, 1))

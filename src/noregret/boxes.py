@@ -8,7 +8,7 @@ import numpy as np
 
 from noregret.acquisitions import Acquisition, Mean
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.ascent import Ascent, Downhill, Scores, spread_over
+from noregret.ascent import Ascent, Downhill, Scores, spread_out
 from noregret.kernels import slopes
 from noregret.paths import Paths
 from noregret.pools import Box, Candidates, Picks, Places
@@ -41,7 +41,7 @@ class BoxSearch:
     def __init__(self, places: Places) -> None:
         assert isinstance(places.domain, Box)
         self.places, self.box = places, places.domain
-        self._raw: Matrix | None = None
+        self._even: Matrix | None = None
 
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
@@ -58,9 +58,9 @@ class BoxSearch:
         return BoxRanking(self, posterior, rng, beta, 0.0)
 
     def highest(self, met: Matrix, scores: Scores, downhill: Downhill) -> tuple[int | None, Vector]:
-        if self._raw is None:
-            self._raw = spread_over(self.box)
-        return Ascent(self.box, self._raw, met).highest(scores, downhill)
+        if self._even is None:
+            self._even = spread_out(self.box.dim)
+        return Ascent(self.box, self._even, met).highest(scores, downhill)
 
 
 @final
@@ -91,9 +91,12 @@ class BoxRanking:
         return self._best
 
     def score(self, row: int) -> float:
+        return float(self.score_of(self._x(row))[0])
+
+    def score_of(self, X: Matrix) -> Vector:
+        """Return the scores of any points on the posterior that was ranked."""
         assert not isinstance(self._how, np.random.Generator)
-        mean, variance = self._stale.marginals(self._x(row))
-        return float(self._how.score(mean, variance, self._beta, self._top)[0])
+        return self._how.score(*self._stale.marginals(X), self._beta, self._top)
 
     def stale(self, row: int) -> float:
         return float(self._stale.variance(self._x(row))[0])
