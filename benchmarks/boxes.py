@@ -177,7 +177,7 @@ def _is_ahead(opt: nr.Optimizer) -> bool:
     found = ranking.score(ranking.best())
     X = opt.pool.draw(CANDIDATES, np.random.default_rng(opt.spent))
     some = (X[at : at + 4096] for at in range(0, len(X), 4096))
-    return found >= max(ranking.score_of(part).max() for part in some) - 1e-9
+    return found >= max(float(ranking.score_of(part).max()) for part in some) - 1e-9
 
 
 def box_cases(sizes: Sizes) -> list[Case]:
