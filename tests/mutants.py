@@ -142,8 +142,8 @@ MUTANTS = (
     Mutant(
         "BKB's mean as printed: the history is not counted",
         "posteriors/nystrom.py",
-        "theta=cholesky.solve(R, Z @ (told.w * told.y))",
-        "theta=cholesky.solve(R, Z @ told.y)",
+        "            pulled += z @ (told.w[some] * told.y[some])",
+        "            pulled += z @ told.y[some]",
         NYSTROM + "test_equals_the_equations_of_bbkb",
     ),
     Mutant(
@@ -156,8 +156,8 @@ MUTANTS = (
     Mutant(
         "BBKB Theorem 1 as printed: q̄ from 8 log(4t/δ) in place of 72",
         "algorithms.py",
-        "per_log=72 * limit",
-        "per_log=8 * limit",
+        "p.nystrom(oversample, per_log=72 * limit, sticky",
+        "p.nystrom(oversample, per_log=8 * limit, sticky",
         "tests/test_presets.py::test_theory_takes_the_theorems_constants",
     ),
     Mutant(
@@ -222,14 +222,14 @@ MUTANTS = (
     Mutant(
         "inclusion without today's counts",
         "posteriors/nystrom.py",
-        "p = inclusion_probabilities(everyone.w, variance",
-        "p = inclusion_probabilities(1.0 + 0 * everyone.w, variance",
+        "p = inclusion_probabilities(everyone.w, self._stale",
+        "p = inclusion_probabilities(1.0 + 0 * everyone.w, self._stale",
         NYSTROM + "test_conditioning_draws_by_stale_variance_and_new_count",
     ),
     Mutant(
         "inclusion by fresh variances in place of stale ones",
         "posteriors/nystrom.py",
-        "p = inclusion_probabilities(everyone.w, variance, self.ridge, q)",
+        "p = inclusion_probabilities(everyone.w, self._stale(everyone), self.ridge, q)",
         "p = inclusion_probabilities(\n"
         "            everyone.w, self.rebuilt(told, everyone).variance(everyone.X), self.ridge, q)",
         NYSTROM + "test_conditioning_draws_by_stale_variance_and_new_count",
@@ -258,8 +258,8 @@ MUTANTS = (
     Mutant(
         "MINI's width carries the limit",
         "algorithms.py",
-        "p.exact(), acquisition, width, Repeat(limit), band=width",
-        "p.exact(), acquisition, limit**0.5 * width, Repeat(limit), band=width",
+        "p.exact(), acquisition, width, Repeat(limit), band=band",
+        "p.exact(), acquisition, limit**0.5 * width, Repeat(limit), band=band",
         "tests/test_presets.py::test_widths_carry_the_limit_only_inside_batches",
     ),
     Mutant(
@@ -437,6 +437,55 @@ MUTANTS = (
         "fields = [field.name for field in dataclasses.fields(value)\n"
         '                      if field.init and field.name != "asked"]',
         "tests/test_snapshot.py",
+    ),
+    Mutant(
+        "Matheron's rule without the noise of the values",
+        "posteriors/exact.py",
+        "        return self.solved(F + noise)",
+        "        return self.solved(F)",
+        "tests/test_draws.py::test_a_few_draws_have_them_nearly",
+    ),
+    Mutant(
+        "a sparse draw whose weights are those of a subset of regressors",
+        "posteriors/nystrom.py",
+        "cholesky.solve_lower(self.LS, F) - u)",
+        "-u)",
+        "tests/test_draws.py::test_a_few_draws_have_them_nearly",
+    ),
+    Mutant(
+        "a sum of kernels whose features are not made larger",
+        "kernels/features.py",
+        "        out *= np.float32(2**0.5)",
+        "        out *= np.float32(1.0)",
+        "tests/test_draws.py::test_random_features_are_the_kernel_on_average",
+    ),
+    Mutant(
+        "members of a level not weighted by their probabilities",
+        "posteriors/bless.py",
+        "w[u[kept]] / np.minimum(p[kept], 1.0)",
+        "w[u[kept]]",
+        "tests/posteriors/test_bless.py::test_scores_are_those_of_dense_algebra_up_to_a_factor",
+    ),
+    Mutant(
+        "the slope of a variance without that of k(x, x)",
+        "boxes.py",
+        "        std_slope = (own_slope[0] - G.T @ b) / std",
+        "        std_slope = -(G.T @ b) / std",
+        "tests/test_boxes.py::test_gradients_are_those_of_the_score",
+    ),
+    Mutant(
+        "points of a box that are told again are new points",
+        "pools/places.py",
+        "            if row is None:\n                row = self._known[key]",
+        "            if True:\n                row = self._known[key + b'again']",
+        "tests/test_boxes.py::test_a_point_told_again_is_the_same_point",
+    ),
+    Mutant(
+        "values off the pool are recommended",
+        "policy.py",
+        "(rows < N) & ~self.excluded",
+        "~self.excluded",
+        "tests/pools/test_places.py::test_values_off_the_pool_are_believed_but_not_recommended",
     ),
 )
 

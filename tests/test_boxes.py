@@ -35,6 +35,9 @@ def differences(f: Callable[[Vector], float], x: Vector, step: float = 1e-5) -> 
 class Foreign:
     """A kernel that does not know its gradients."""
 
+    def __repr__(self) -> str:
+        return "Foreign"
+
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         return nr.RBF(0.7)(X, Z)
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
+from scipy.special import ndtri
 
 import noregret as nr
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.contenders import DIGITS, OFFSET
+from noregret.draws import ODDS
 from noregret.kernels import Kernel
 from noregret.paths import Paths
 from noregret.pools import Candidates, Picks
@@ -308,7 +310,7 @@ class FullSearch:
 
 @final
 class FullDraws:
-    """Every candidate's value under every function drawn, without a bound or a cut."""
+    """Every candidate's value under every function drawn, whatever its bound."""
 
     def __init__(self, ranking: FullRanking, rng: np.random.Generator) -> None:
         self.ranking, self.rng = ranking, rng
@@ -327,6 +329,9 @@ class FullDraws:
         full = self.ranking
         pool = nr.pools.Places(nr.Pool(full.X))
         values = Paths.drawn(full.posterior, pool, size, full.beta, self.rng).values(full.X)
+        cut = -ndtri(ODDS / len(full.X)) * full.beta
+        high = full.mean + cut * np.sqrt(full.posterior.variance(full.X))
+        values = np.minimum(values, high[:, None])
         values[full.excluded] = -np.inf
         prior = full.posterior.kernel.diagonal(full.X).max()
         close = values >= values.max(axis=0) - 1e-6 * full.beta * prior**0.5

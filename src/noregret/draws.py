@@ -8,7 +8,6 @@ import numpy as np
 
 from noregret.acquisitions import UCB
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.hallucinations import Hallucinations
 from noregret.paths import Paths
 from noregret.pools import Candidates, Picks, Places
 from noregret.posteriors import Posterior
@@ -49,12 +48,12 @@ class Draws:
         from scipy.special import ndtri  # loads slowly
 
         self._pool, self._survey, self._posterior = pool, survey, posterior
+        self._now = posterior  # after what was taken
         self._beta, self._excluded, self._rng = beta, excluded, rng
         self._cut = -float(ndtri(ODDS / len(pool)))
         self._drawn = 0  # functions drawn, …
         self._waiting: list[tuple[int, float]] = []  # … rows and values of those not yet chosen by
         self._last: tuple[int, float] | None = None
-        self._taken = Hallucinations(pool, posterior)
 
     def best(self) -> int:
         if self._last is None:
@@ -74,8 +73,7 @@ class Draws:
         return float(self._posterior.variance(self._pool.rows(np.array([row])))[0])
 
     def now(self, row: int) -> float:
-        at = self._place(row)
-        return float(self._taken.variance[at])
+        return float(self._now.variance(self._pool.rows(np.array([row])))[0])
 
     def stays(self, row: int, most: int) -> int:
         """The next choice is by another function."""
@@ -92,14 +90,11 @@ class Draws:
         return self._survey.covariances(rows, others)
 
     def shrink(self, row: int, count: int) -> None:
-        self._taken.take(self._place(row), count)
+        rows = np.array([row])
+        taken = rows, self._pool.rows(rows), np.array([float(count)])
+        self._now = self._now.hallucinate(*taken)
         if self._last is not None and self._last[0] == row:
             self._last = None
-
-    def _place(self, row: int) -> int:
-        if row not in self._taken:
-            self._taken.join(np.array([row]), np.array([self.stale(row)]))
-        return self._taken.place(row)
 
     def _found(self, size: int) -> list[tuple[int, float]]:
         """Draw functions and return the best row and value of each."""

@@ -113,7 +113,7 @@ class Paths:
     ) -> Paths:
         """Draw `size` functions, with random features of their own."""
         kernel = posterior.kernel
-        features = random_features(kernel, places.dim, FREQUENCIES, rng)
+        features = random_features(kernel, places.glance(1)[0], FREQUENCIES, rng)
         prior: PriorDraws
         if features is not None:
             prior = Waves.drawn(features, size, rng)

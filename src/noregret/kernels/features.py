@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from noregret.arrays import Matrix, Rows
+from noregret.arrays import Matrix, Rows, Vector
 from noregret.kernels.algebra import Product, Scaled, Sum
 from noregret.kernels.base import Kernel
 from noregret.kernels.linear import Linear
@@ -19,30 +19,32 @@ Features: TypeAlias = Callable[[Rows], Waves]
 
 
 def random_features(
-    kernel: Kernel, dim: int, count: int, rng: np.random.Generator
+    kernel: Kernel, origin: Vector, count: int, rng: np.random.Generator
 ) -> Features | None:
     """Return φ with E[φⱼ(x)·φⱼ(z)*] = k(x, z) for each of `count` features; None if unknown.
 
     Waves e^(iωx) for RBF and Matérn, ω from their spectral density; random projections for Linear.
-    A feature of a product is the product of one feature of each, of a sum one of either.
+    A feature of a product is the product of one feature of each, of a sum one of either. Waves are
+    counted from the `origin`, any point: near the others, few turns are lost to rounding.
 
     Source: Rahimi & Recht 2007; Matérn's density is a Student t of 2ν degrees of freedom
     (Rasmussen & Williams 2006, Eq. 4.15).
     """
+    dim = len(origin)
     match kernel:
         case RBF(lengthscale=scale):
-            return _waves(rng.standard_normal((dim, count)), scale)
+            return _waves(rng.standard_normal((dim, count)), scale, origin)
         case Matern(nu=nu, lengthscale=scale):
             spread = np.sqrt(rng.chisquare(2 * nu, count) / (2 * nu))
-            return _waves(rng.standard_normal((dim, count)) / spread, scale)
+            return _waves(rng.standard_normal((dim, count)) / spread, scale, origin)
         case Linear(bias=bias):
             return _projections(rng.standard_normal((dim + 1, count)), bias)
         case Scaled(kernel=inner, variance=variance):
-            part = random_features(inner, dim, count, rng)
+            part = random_features(inner, origin, count, rng)
             return None if part is None else _scaled(part, variance)
         case Sum(left=left, right=right) | Product(left=left, right=right):
-            a = random_features(left, dim, count, rng)
-            b = random_features(right, dim, count, rng)
+            a = random_features(left, origin, count, rng)
+            b = random_features(right, origin, count, rng)
             if a is None or b is None:
                 return None
             return _either(a, b, count, rng) if isinstance(kernel, Sum) else _both(a, b)
@@ -50,11 +52,11 @@ def random_features(
             return None
 
 
-def _waves(frequencies: Matrix, scale: float | tuple[float, ...]) -> Features:
+def _waves(frequencies: Matrix, scale: float | tuple[float, ...], origin: Vector) -> Features:
     turns = frequencies / np.reshape(scale, (-1, 1)) / (2 * np.pi)
 
     def features(X: Rows) -> Waves:
-        phase = X @ turns
+        phase = (X - origin) @ turns
         phase -= np.rint(phase)  # in double precision: single would lose many turns
         angle = (2 * np.pi * phase).astype(np.float32)
         out = np.empty(angle.shape, dtype=np.complex64)
