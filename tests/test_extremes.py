@@ -21,6 +21,8 @@ from twins import pool_of
 BASELINES: dict[str, Callable[..., nr.Optimizer]] = {
     "uniform": partial(nr.uniform, batch_size=3),
     "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=3),
+    "random_search": partial(nr.random_search, batch_size=3),
+    "evolution": partial(nr.regularized_evolution, batch_size=3, population=5),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 every_algorithm = pytest.mark.parametrize("name", [*MODELS, *BASELINES])

@@ -27,6 +27,7 @@ MAP = (
     "pools.box",
     "pools.matching",
     "pools.places",
+    "pools.scales",
     "pools",
     "kernels.base",
     "kernels.algebra",
@@ -67,6 +68,8 @@ MAP = (
     "starts",
     "bandit",
     "baselines",
+    "mutations",
+    "evolution",
     "batches",
     "tickets",
     "answers",
@@ -75,7 +78,9 @@ MAP = (
     "optimizer",
     "plans",
     "algorithms",
+    "rivals",
     "runner",
+    "tuning",
 )
 
 

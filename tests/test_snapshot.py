@@ -51,9 +51,15 @@ ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
         nr.mini_gp_ucb, width=0.5 * nr.BayesianWidth(0.2), norm_bound="double"
     ),
     "uniform": partial(nr.uniform, batch_size=5),
+    "lin_ucb": partial(nr.lin_ucb, noise_std=0.5, bias=1.0),
     "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=5),
+    "random_search": partial(nr.random_search, batch_size=5),
+    "evolution": partial(nr.regularized_evolution, batch_size=5, population=7, sample=3),
+    "evolution-groups": partial(
+        nr.regularized_evolution, batch_size=5, population=4, groups=[[0], 1]
+    ),
 }
-BASELINES = ("uniform", "epsilon_greedy")
+BASELINES = ("uniform", "epsilon_greedy", "random_search", "evolution", "evolution-groups")
 EVENTS = 13
 
 

@@ -40,7 +40,9 @@ from noregret.kernels import RBF, Kernel, Linear, Matern, Product, Scaled, Sum
 from noregret.optimizer import Optimizer, load
 from noregret.pools import Box, Pool
 from noregret.posteriors import ExactPosterior, NystromPosterior
+from noregret.rivals import lin_ucb, random_search, regularized_evolution
 from noregret.runner import Result, maximize, minimize
+from noregret.tuning import Tuned, tune
 
 __version__ = "0.1.0"
 
@@ -81,17 +83,22 @@ __all__ = [
     "Sum",
     "Thompson",
     "batch_thompson",
+    "Tuned",
     "bbkb",
     "bkb",
     "epsilon_greedy",
     "gp_bucb",
     "gp_ei",
     "gp_ucb",
+    "lin_ucb",
     "load",
     "maximize",
     "mini",
     "mini_gp_ei",
     "mini_gp_ucb",
     "minimize",
+    "random_search",
+    "regularized_evolution",
+    "tune",
     "uniform",
 ]

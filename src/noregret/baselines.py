@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Never, final
 
 import numpy as np
 
+from noregret.arrays import Indices
 from noregret.errors import CertificateError, require_at_least, require_count, require_positive
-from noregret.policy import Estimates, Evidence, Gap, Policy, Proposal
-from noregret.pools import Picks
+from noregret.policy import Estimates, Evidence, Gap, Proposal
+from noregret.pools import Box, Picks
 from noregret.posteriors import Posterior
 from noregret.streams import Purpose
+
+EPSILON_GRID: tuple[Mapping[str, float], ...] = tuple(
+    {"a": a, "b": b} for a in (0.1, 1.0, 10.0) for b in (1 / 3, 1 / 2, 1.0, 2.0)
+)  # of MINI 2022, appendix B.1, whose best on NAS-Bench was a = 1, b = 1/2
+TRIES = 16  # points of a box drawn for each one wanted, to find one that was not met before
 
 
 @final
@@ -20,29 +27,38 @@ class Nothing:
     """The state of a policy that remembers nothing."""
 
 
-def _begin(self: Policy[Nothing]) -> Nothing:
-    return Nothing()
-
-
-def _averages(self: Policy[Nothing], state: Nothing, evidence: Evidence) -> Estimates:
+def averages(self: object, state: object, evidence: Evidence) -> Estimates:
     """Report averages; without a model there is no deviation and no bound."""
     unknown = np.full(len(evidence.told), np.nan)
     return Estimates(evidence.told.y, unknown, unknown, unknown)
 
 
-def _no_posterior(self: Policy[Nothing], state: Nothing, evidence: Evidence) -> Posterior:
-    _refuse(self, state, evidence)
+def no_posterior(self: object, state: object, evidence: Evidence) -> Posterior:
+    """Say that there is no model."""
+    _refuse(self)
 
 
-def _no_certificate(self: Policy[Nothing], state: Nothing, evidence: Evidence, row: int) -> Gap:
-    _refuse(self, state, evidence)
+def no_certificate(self: object, state: object, evidence: Evidence, row: int) -> Gap:
+    """Say that there is no theorem."""
+    _refuse(self)
 
 
-def _refuse(self: Policy[Nothing], state: Nothing, evidence: Evidence) -> Never:
+def _refuse(self: object) -> Never:
     raise CertificateError(
         f"{type(self).__name__} is a baseline: it has no posterior and no certificate. "
         "Use one of the Gaussian-process algorithms, such as mini_gp_ucb or bbkb."
     )
+
+
+def singles(picks: Picks, size: int, room: int) -> Proposal:
+    """Return picks as a batch of single evaluations."""
+    reason = f"fixed size {size} reached" if size <= room else f"at_most {room} reached"
+    ones = np.ones(len(picks), dtype=np.int64)
+    return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), reason)
+
+
+def _begin(self: object) -> Nothing:
+    return Nothing()
 
 
 @final
@@ -52,9 +68,9 @@ class Uniform:
 
     size: int = 1
     begin = _begin
-    estimates = _averages
-    posterior = _no_posterior
-    certify = _no_certificate
+    estimates = averages
+    posterior = no_posterior
+    certify = no_certificate
 
     def __post_init__(self) -> None:
         require_count("uniform(batch_size=...)", self.size)
@@ -62,7 +78,60 @@ class Uniform:
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
         rng = evidence.rng(Purpose.POLICY)
         picks = evidence.places.draw(evidence.excluded, min(self.size, room), rng)
-        return _singles(picks, self.size, room), state
+        return singles(picks, self.size, room), state
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RandomSearch:
+    """Draw every evaluation uniformly from the candidates evaluated least often.
+
+    So nothing is evaluated twice before all was evaluated once. In a box of whole numbers a few
+    draws are made to find a point that was not met before. Costs O(N) a batch.
+    """
+
+    size: int = 1
+    begin = _begin
+    estimates = averages
+    posterior = no_posterior
+    certify = no_certificate
+
+    def __post_init__(self) -> None:
+        require_count("random_search(batch_size=...)", self.size)
+
+    def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
+        rng = evidence.rng(Purpose.POLICY)
+        box = evidence.places.domain
+        if isinstance(box, Box):
+            picks = self._fresh(evidence, box, min(self.size, room), rng)
+        else:
+            picks = evidence.places.picks(self._rarest(evidence, min(self.size, room), rng))
+        return singles(picks, self.size, room), state
+
+    def _fresh(self, evidence: Evidence, box: Box, size: int, rng: np.random.Generator) -> Picks:
+        """Return points drawn, those first that are new."""
+        tries = TRIES if box.integer.all() else 1  # real numbers do not come twice
+        picks = evidence.places.peek(box.draw(tries * self.size, rng))
+        first = np.zeros(len(picks), dtype=np.bool_)
+        first[np.unique(picks.rows, return_index=True)[1]] = True
+        new = first & (picks.rows >= len(evidence.places))
+        at = np.concatenate([np.flatnonzero(new), np.flatnonzero(~new)])[:size]
+        return evidence.places.peek(picks.X[at])
+
+    def _rarest(self, evidence: Evidence, size: int, rng: np.random.Generator) -> Indices:
+        """Return rows drawn, each from those that are then the rarest."""
+        evidence.places.draw(evidence.excluded, 0, rng)  # raises where nothing is left
+        counts = np.zeros(len(evidence.places))
+        for points in (evidence.told, evidence.open_):
+            counts[points.rows] += points.w
+        allowed = np.flatnonzero(~evidence.excluded)
+        counts, taken, left = counts[allowed], list[Indices](), size
+        while left > 0:  # drawn whole, so that `size` only cuts
+            rarest = np.flatnonzero(counts == counts.min())
+            counts[rarest] += 1
+            taken.append(allowed[rng.permutation(rarest)])
+            left -= len(rarest)
+        return np.concatenate(taken)[:size]
 
 
 @final
@@ -70,17 +139,16 @@ class Uniform:
 class EpsilonGreedy:
     """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far.
 
-    Source: the papers' tuned baseline (MINI 2022, appendix B.1): a ∈ {0.1, 1, 10},
-    b ∈ {1/3, 1/2, 1, 2}.
+    Source: the papers' tuned baseline (MINI 2022, appendix B.1); `EPSILON_GRID` is their grid.
     """
 
     a: float = 1.0
     b: float = 0.5
     size: int = 1
     begin = _begin
-    estimates = _averages
-    posterior = _no_posterior
-    certify = _no_certificate
+    estimates = averages
+    posterior = no_posterior
+    certify = no_certificate
 
     def __post_init__(self) -> None:
         require_positive("epsilon_greedy(a=...)", self.a)
@@ -101,10 +169,4 @@ class EpsilonGreedy:
             at = int(np.flatnonzero(evidence.told.rows == best)[0])
             rows = np.where(explore, picks.rows, best)
             picks = Picks(rows, np.where(explore[:, None], picks.X, evidence.told.X[at]))
-        return _singles(picks, self.size, room), state
-
-
-def _singles(picks: Picks, size: int, room: int) -> Proposal:
-    reason = f"fixed size {size} reached" if size <= room else f"at_most {room} reached"
-    ones = np.ones(len(picks), dtype=np.int64)
-    return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), reason)
+        return singles(picks, self.size, room), state

@@ -18,7 +18,17 @@ from typing import Any, final
 
 import numpy as np
 
-from noregret import acquisitions, bandit, baselines, batching, confidence, kernels, norms, starts
+from noregret import (
+    acquisitions,
+    bandit,
+    baselines,
+    batching,
+    confidence,
+    evolution,
+    kernels,
+    norms,
+    starts,
+)
 from noregret.answers import Units
 from noregret.arrays import Mask, Matrix
 from noregret.boxes import BoxSearch, search_of
@@ -65,6 +75,7 @@ KNOWN: dict[str, type[Any]] = {
         *(ExactPosterior, NystromPosterior, Oversample, Points),
         *(bandit.Bandit, bandit.Belief),
         *(baselines.Uniform, baselines.EpsilonGreedy, baselines.Nothing),
+        *(baselines.RandomSearch, evolution.Evolution, evolution.Population),
         *(Units, Ledger, Tickets, Ticket, Parts),
     )
 }

@@ -3,7 +3,22 @@
 from noregret.pools.array import Pool
 from noregret.pools.base import Candidates, Domain, require_domain
 from noregret.pools.box import Box
+from noregret.pools.matching import hashed
 from noregret.pools.names import Keys
 from noregret.pools.places import Picks, Places
+from noregret.pools.scales import Scales, as_numbers, numbers
 
-__all__ = ["Box", "Candidates", "Domain", "Keys", "Picks", "Places", "Pool", "require_domain"]
+__all__ = [
+    "Box",
+    "Candidates",
+    "Domain",
+    "Keys",
+    "Picks",
+    "Places",
+    "Pool",
+    "Scales",
+    "as_numbers",
+    "hashed",
+    "numbers",
+    "require_domain",
+]

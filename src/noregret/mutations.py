@@ -1,0 +1,115 @@
+"""Small changes of a candidate: to its kin in a pool, or by a step in a box."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, final
+
+import numpy as np
+
+from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.errors import ArgumentError
+from noregret.pools import Box, Places, Scales, as_numbers, hashed, numbers
+
+Groups: TypeAlias = tuple[tuple[int, ...], ...]  # columns of each group
+SHORTEST = -3.0  # a step in a box is 10^SHORTEST to 1 of the way across, on average
+
+
+@final
+class Kin:
+    """Finds the candidates of a pool that one mutation leads to.
+
+    With groups, those that differ in exactly one group of columns; where there are none, or no
+    groups, the nearest rows that differ at all, features being measured in standard deviations.
+    Of each group of a row a hash of 8 bytes is kept, so that a look costs one pass over those
+    (O(N·groups)); the nearest rows cost a pass over the features (O(N·d)).
+    """
+
+    def __init__(self, places: Places, groups: Groups | None, neighbours: int) -> None:
+        self.places = places
+        self._neighbours = neighbours
+        self._scales: Scales | None = None
+        self._hashes = np.empty((len(groups or ()), places.candidates), dtype=np.uint64)
+        if groups:
+            for start, X in numbers(places):
+                for hashes, columns in zip(self._hashes, groups, strict=True):
+                    hashes[start : start + len(X)] = hashed(X[:, columns])
+
+    def mutated(self, row: int, excluded: Mask, rng: np.random.Generator) -> int | None:
+        """Return a row one mutation away: first its group is drawn, then the row; None if none."""
+        for rows in (self.siblings(row, excluded), [self.nearest(row, excluded)]):
+            sets = [some for some in rows if some.size]
+            if sets:
+                drawn = sets[int(rng.integers(len(sets)))]
+                return int(drawn[rng.integers(len(drawn))])
+        return None
+
+    def siblings(self, row: int, excluded: Mask) -> list[Indices]:
+        """Return for each group the rows that differ from this one in that group alone."""
+        differences = np.zeros(len(excluded), dtype=np.uint16)
+        for hashes in self._hashes:
+            differences += hashes != hashes[row]
+        rows = np.flatnonzero((differences == 1) & ~excluded)
+        return [rows[hashes[rows] != hashes[row]] for hashes in self._hashes]
+
+    def nearest(self, row: int, excluded: Mask) -> Indices:
+        """Return the nearest rows that differ from this one, nearest first, ties by row."""
+        if self._scales is None:
+            self._scales = Scales.of(self.places)
+        x = as_numbers(self.places.rows(np.array([row])))[0]
+        squares = np.empty(len(excluded))
+        for start, X in numbers(self.places):
+            squares[start : start + len(X)] = self._scales.standard_squares(X, x)
+        squares[excluded | (squares == 0)] = np.inf
+        few = min(self._neighbours, int(np.isfinite(squares).sum()))
+        if not few:
+            return np.empty(0, dtype=np.int64)
+        rows = np.flatnonzero(squares <= np.partition(squares, few - 1)[few - 1])
+        return rows[np.argsort(squares[rows], kind="stable")[:few]]
+
+
+def stepped(box: Box, u: Vector, rng: np.random.Generator) -> Matrix:
+    """Return a point of the unit cube moved along one dimension, as a matrix of one row.
+
+    The step is normal, of a deviation drawn log-uniformly so that near and far are both tried, and
+    is reflected at the walls. A whole number that a short step leaves as it is moves by one.
+    """
+    at, size = int(rng.integers(box.dim)), 10.0 ** rng.uniform(SHORTEST, 0.0)
+    moved = u.copy()
+    end = abs(u[at] + size * rng.standard_normal()) % 2.0
+    moved[at] = min(end, 2.0 - end)
+    child = box.snapped(moved[None])
+    if box.integer[at] and np.array_equal(child[0], u):
+        near = box.neighbours(u)
+        near = near[near[:, at] != u[at]]
+        child = near[rng.integers(len(near))][None]
+    return child
+
+
+def as_groups(groups: object, dim: int) -> Groups:
+    """Return groups of columns that a user gave, every column standing in exactly one."""
+    if isinstance(groups, str) or not isinstance(groups, Sequence | range | np.ndarray):
+        raise ArgumentError(_rule(dim, f"got {groups!r:.80}"))
+    found: list[tuple[int, ...]] = []
+    for group in groups:
+        columns = np.atleast_1d(np.asarray(group))
+        if columns.ndim != 1 or not columns.size or columns.dtype.kind not in "iu":
+            raise ArgumentError(_rule(dim, f"got the group {group!r:.80}"))
+        found.append(tuple(columns.tolist()))
+    flat = [column for group in found for column in group]
+    outside = [column for column in flat if not 0 <= column < dim]
+    if outside:
+        raise ArgumentError(_rule(dim, f"column {outside[0]} is not there"))
+    counts = np.bincount(np.array(flat, dtype=np.int64), minlength=dim)
+    if (counts != 1).any():
+        wrong = int(np.flatnonzero(counts != 1)[0])
+        raise ArgumentError(_rule(dim, f"column {wrong} stands in {counts[wrong]} groups"))
+    return tuple(found)
+
+
+def _rule(dim: int, problem: str) -> str:
+    return (
+        f"regularized_evolution(groups=...): {problem}. Give lists of columns that change "
+        f"together, such as [[0, 1, 2], [3, 4]], each of the {dim} columns in exactly one; "
+        f"range({dim}) makes every column a group."
+    )

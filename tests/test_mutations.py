@@ -1,0 +1,168 @@
+"""Small changes of a candidate, against loops over all pairs."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import noregret as nr
+from noregret import arrays
+from noregret.arrays import Mask, Matrix
+from noregret.errors import ArgumentError
+from noregret.mutations import Groups, Kin, as_groups, stepped
+from noregret.pools import Places
+
+
+def siblings(X: Matrix, groups: Groups, row: int, excluded: Mask) -> list[list[int]]:
+    """Rows that differ from one in a single group, by looking at every pair."""
+    found: list[list[int]] = [[] for _ in groups]
+    for other in range(len(X)):
+        differing = [
+            at
+            for at, columns in enumerate(groups)
+            if any(X[other, c] != X[row, c] for c in columns)
+        ]
+        if len(differing) == 1 and not excluded[other]:
+            found[differing[0]].append(other)
+    return found
+
+
+def nearest(X: Matrix, row: int, excluded: Mask, most: int) -> list[int]:
+    """The nearest rows that differ, by sorting all of them."""
+    deviation = X.std(axis=0)
+    gaps = (X - X[row]) / np.where(np.ptp(X, axis=0) > 0, deviation, 1.0)
+    squares = np.round((gaps**2).sum(axis=1), 12)
+    order = sorted(range(len(X)), key=lambda other: (squares[other], other))
+    return [other for other in order if squares[other] > 0 and not excluded[other]][:most]
+
+
+def kin_of(X: Matrix, groups: Groups | None = None, neighbours: int = 4) -> Kin:
+    return Kin(Places(nr.Pool(X)), groups, neighbours)
+
+
+@st.composite
+def coded(draw: st.DrawFn) -> tuple[Matrix, Mask, int]:
+    """Rows of small codes, many of them alike, some excluded, and one to look from."""
+    N, seed = draw(st.integers(1, 40)), draw(st.integers(0, 2**20))
+    rng = np.random.default_rng(seed)
+    X = rng.integers(draw(st.integers(1, 4)), size=(N, 4)).astype(np.float64)
+    return X, rng.random(N) < 0.3, int(rng.integers(N))
+
+
+@given(coded())
+def test_siblings_differ_in_one_group_alone(case: tuple[Matrix, Mask, int]) -> None:
+    """A child that differs in two ways is not a mutation of one."""
+    X, excluded, row = case
+    groups: Groups = ((0, 2), (1,), (3,))
+    found = [rows.tolist() for rows in kin_of(X, groups).siblings(row, excluded)]
+    assert found == siblings(X, groups, row, excluded)
+
+
+@given(coded(), st.integers(1, 50))
+def test_the_nearest_are_the_nearest(case: tuple[Matrix, Mask, int], most: int) -> None:
+    """Ties go to the lowest row, copies of the row itself are none of its neighbours."""
+    X, excluded, row = case
+    found = kin_of(X, neighbours=most).nearest(row, excluded)
+    assert found.tolist() == nearest(X, row, excluded, most)
+
+
+def test_kin_are_found_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool is walked in pieces; none may be lost."""
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 1)  # 64 rows a chunk
+    X = np.array(list(itertools.product(range(6), repeat=3)), dtype=np.float64)
+    groups: Groups = ((0,), (1,), (2,))
+    excluded = np.zeros(len(X), dtype=np.bool_)
+    kin = kin_of(X, groups, 7)
+    for row in (0, 100, 215):
+        found = [rows.tolist() for rows in kin.siblings(row, excluded)]
+        assert found == siblings(X, groups, row, excluded)
+        assert kin.nearest(row, excluded).tolist() == nearest(X, row, excluded, 7)
+
+
+def test_a_group_is_drawn_before_a_row() -> None:
+    """A group of many values must not be mutated more often for it."""
+    X = np.array([[a, b] for a in range(2) for b in range(21)], dtype=np.float64)
+    kin, excluded = kin_of(X, ((0,), (1,))), np.zeros(len(X), dtype=np.bool_)
+    rng = np.random.default_rng(0)
+    children = [kin.mutated(0, excluded, rng) for _ in range(2000)]
+    other = sum(child == 21 for child in children)  # the only one that differs in the first column
+    assert abs(other - 1000) < 4 * np.sqrt(500)  # four deviations
+    assert {child for child in children if child != 21} == set(range(1, 21))
+
+
+def test_nearest_rows_stand_in_where_no_group_can_change_alone() -> None:
+    """Pools with holes have candidates without siblings."""
+    X = np.array([[0, 0], [1, 1], [2, 2], [9, 9]], dtype=np.float64)
+    kin = kin_of(X, ((0,), (1,)), 2)
+    rng, none = np.random.default_rng(0), np.zeros(4, dtype=np.bool_)
+    assert {kin.mutated(0, none, rng) for _ in range(50)} == {1, 2}
+    assert {kin.mutated(0, np.array([0, 1, 0, 0], dtype=bool), rng) for _ in range(50)} == {2, 3}
+
+
+def test_nobody_to_turn_to() -> None:
+    """One candidate, or copies of it, or the others excluded."""
+    rng = np.random.default_rng(0)
+    for X in ([[1.0]], [[1.0], [1.0]]):
+        kin = kin_of(np.array(X), ((0,),))
+        assert kin.mutated(0, np.zeros(len(X), dtype=np.bool_), rng) is None
+    kin = kin_of(np.array([[0.0], [1.0]]))
+    assert kin.mutated(0, np.array([False, True]), rng) is None
+
+
+def test_a_step_moves_one_dimension_and_stays_inside() -> None:
+    """Near and far are both tried; walls reflect."""
+    box = nr.Box([(0, 1), (-5, 5), (1e-3, 1e3)], log=[2])
+    rng, u = np.random.default_rng(0), np.array([0.0, 0.5, 1.0])
+    children = np.concatenate([stepped(box, u, rng) for _ in range(3000)])
+    assert ((children >= 0) & (children <= 1)).all()
+    moved = children != u
+    assert (moved.sum(axis=1) == 1).all()
+    shares = moved.mean(axis=0)
+    assert np.abs(shares - 1 / 3).max() < 4 * np.sqrt(2 / 9 / 3000)
+    lengths = np.abs(children - u)[moved]
+    assert np.quantile(lengths, 0.1) < 0.005
+    assert np.quantile(lengths, 0.9) > 0.2
+
+
+def test_whole_numbers_move_by_one_at_least() -> None:
+    """A short step must not give the parent back."""
+    box = nr.Box([(0, 1), (1, 5)], integer=[0, 1])
+    rng, u = np.random.default_rng(0), box.read("u", [[1, 3]])[0]
+    children = np.concatenate([stepped(box, u, rng) for _ in range(500)])
+    assert ((children != u).sum(axis=1) == 1).all()
+    seen = {tuple(x) for x in box.shown(children).tolist()}
+    assert seen == {(0, 3), (1, 1), (1, 2), (1, 4), (1, 5)}
+
+
+@pytest.mark.parametrize(
+    ("groups", "match"),
+    [
+        ([[0, 1]], "column 2 stands in 0 groups"),
+        ([[0, 1], [1, 2]], "column 1 stands in 2 groups"),
+        ([0, 1, 3], "column 3 is not there"),
+        ([0, 1, -1], "column -1 is not there"),
+        ([[0, 1], []], "group \\[\\]"),
+        ([0, 1.5], "group 1.5"),
+        ([True, False, 2], "group True"),
+        ("012", "got '012'"),
+        (3, "got 3"),
+        ([[[0, 1], [2, 2]]], "group"),
+        ([], "column 0 stands in 0 groups"),
+    ],
+)
+def test_groups_must_part_the_columns(groups: object, match: str) -> None:
+    """A column forgotten would never be seen to differ."""
+    with pytest.raises(ArgumentError, match=match) as caught:
+        as_groups(groups, 3)
+    assert "range(3)" in str(caught.value)
+
+
+def test_groups_may_be_numbers_lists_or_arrays() -> None:
+    """As people write them."""
+    assert as_groups(range(3), 3) == ((0,), (1,), (2,))
+    assert as_groups([[0, 2], 1], 3) == ((0, 2), (1,))
+    assert as_groups(np.arange(4).reshape(2, 2), 4) == ((0, 1), (2, 3))
