@@ -37,12 +37,10 @@ class Kin:
 
     def mutated(self, row: int, excluded: Mask, rng: np.random.Generator) -> int | None:
         """Return a row one mutation away: first its group is drawn, then the row; None if none."""
-        for rows in (self.siblings(row, excluded), [self.nearest(row, excluded)]):
-            sets = [some for some in rows if some.size]
-            if sets:
-                drawn = sets[int(rng.integers(len(sets)))]
-                return int(drawn[rng.integers(len(drawn))])
-        return None
+        sets = [rows for rows in self.siblings(row, excluded) if rows.size]
+        sets = sets or [self.nearest(row, excluded)]
+        drawn = sets[int(rng.integers(len(sets)))]
+        return int(drawn[rng.integers(len(drawn))]) if drawn.size else None
 
     def siblings(self, row: int, excluded: Mask) -> list[Indices]:
         """Return for each group the rows that differ from this one in that group alone."""
