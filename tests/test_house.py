@@ -70,6 +70,7 @@ MAP = (
     "baselines",
     "mutations",
     "evolution",
+    "qff",
     "batches",
     "tickets",
     "answers",

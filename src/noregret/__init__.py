@@ -40,7 +40,7 @@ from noregret.kernels import RBF, Kernel, Linear, Matern, Product, Scaled, Sum
 from noregret.optimizer import Optimizer, load
 from noregret.pools import Box, Pool
 from noregret.posteriors import ExactPosterior, NystromPosterior
-from noregret.rivals import lin_ucb, random_search, regularized_evolution
+from noregret.rivals import lin_ucb, random_search, regularized_evolution, ts_qff
 from noregret.runner import Result, maximize, minimize
 from noregret.tuning import Tuned, tune
 
@@ -99,6 +99,7 @@ __all__ = [
     "minimize",
     "random_search",
     "regularized_evolution",
+    "ts_qff",
     "tune",
     "uniform",
 ]

@@ -36,7 +36,7 @@ class Best:
     """The candidate to recommend.
 
     `lower` and `upper` hold the true value with the probability of the certificate, under its
-    assumptions; NaN for baselines, which have no model.
+    assumptions; NaN for baselines, which have no theorem, as is `std` where they have no model.
     """
 
     id: int | str
@@ -51,10 +51,9 @@ class Best:
         times = "once" if self.evaluations == 1 else f"{self.evaluations} times"
         if np.isnan(self.std):
             return f"{self.id}: average {self.mean:.6g}, evaluated {times}"
-        return (
-            f"{self.id}: {self.mean:.6g} ± {self.std:.2g} "
-            f"(between {self.lower:.6g} and {self.upper:.6g}), evaluated {times}"
-        )
+        band = f" (between {self.lower:.6g} and {self.upper:.6g})"
+        shown = "" if np.isnan(self.lower) else band
+        return f"{self.id}: {self.mean:.6g} ± {self.std:.2g}{shown}, evaluated {times}"
 
 
 @final

@@ -27,6 +27,7 @@ from noregret import (
     evolution,
     kernels,
     norms,
+    qff,
     starts,
 )
 from noregret.answers import Units
@@ -76,6 +77,7 @@ KNOWN: dict[str, type[Any]] = {
         *(bandit.Bandit, bandit.Belief),
         *(baselines.Uniform, baselines.EpsilonGreedy, baselines.Nothing),
         *(baselines.RandomSearch, evolution.Evolution, evolution.Population),
+        *(qff.ThompsonQFF, qff.QuadratureFeatures, qff.Weights),
         *(Units, Ledger, Tickets, Ticket, Parts),
     )
 }
