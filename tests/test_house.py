@@ -66,6 +66,7 @@ MAP = (
     "batching",
     "policy",
     "starts",
+    "designs",
     "bandit",
     "baselines",
     "mutations",

@@ -45,6 +45,10 @@ ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
     "bbkb-local": modelled(nr.bbkb, rule="local", limit=4.0),
     "bbkb-theory": modelled(nr.bbkb, preset="theory", horizon=60),
     "bbkb-start": modelled(nr.bbkb, min_batch=2, start=[4, 9], limit=9.0),
+    "gp_ucb-uniform": modelled(nr.gp_ucb, start=nr.UniformDesign(12)),
+    "gp_bucb-sobol": modelled(nr.gp_bucb, start=nr.SobolDesign(14), limit=9.0),
+    "bbkb-farthest": modelled(nr.bbkb, start=nr.FarthestDesign(11), min_batch=2, limit=9.0),
+    "mini-uncertain": modelled(nr.mini_gp_ucb, start=nr.UncertaintyDesign(13), limit=9.0),
     "mini_gp_ucb": modelled(nr.mini_gp_ucb, limit=9.0),
     "mini_gp_ei": modelled(nr.mini_gp_ei, limit=9.0),
     "mini-bayesian": modelled(

@@ -35,6 +35,7 @@ from noregret.confidence import (
     EIWidth,
     RKHSWidth,
 )
+from noregret.designs import FarthestDesign, SobolDesign, UncertaintyDesign, UniformDesign
 from noregret.errors import NoRegretError
 from noregret.kernels import RBF, Kernel, Linear, Matern, Product, Scaled, Sum
 from noregret.optimizer import Optimizer, load
@@ -64,6 +65,7 @@ __all__ = [
     "EIWidth",
     "ExactPosterior",
     "ExpectedImprovement",
+    "FarthestDesign",
     "FixedSize",
     "GlobalRatio",
     "Kernel",
@@ -80,10 +82,13 @@ __all__ = [
     "Repeat",
     "Result",
     "Scaled",
+    "SobolDesign",
     "Sum",
     "Thompson",
     "batch_thompson",
     "Tuned",
+    "UncertaintyDesign",
+    "UniformDesign",
     "bbkb",
     "bkb",
     "epsilon_greedy",

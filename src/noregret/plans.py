@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, ParamSpec, TypedDict, TypeVar, final
+from typing import Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, final
 
 from noregret.acquisitions import Acquisition, Thompson
 from noregret.arrays import chunk_rows
@@ -13,6 +13,7 @@ from noregret.bandit import Bandit
 from noregret.batching import BatchRule
 from noregret.boxes import search_of
 from noregret.confidence import BayesianWidth, ScaledWidth, Width
+from noregret.designs import UncertaintyDesign
 from noregret.errors import (
     ArgumentError,
     require_at_least,
@@ -30,6 +31,7 @@ from noregret.search import Search
 from noregret.starts import GivenStart, Start, UncertaintySampling, UniformStart
 
 Preset = Literal["experiments", "theory"]
+Initial: TypeAlias = Sequence[object] | Start | UncertaintyDesign | None
 PROBED = 64  # candidates on which a kernel is tried before a run starts
 
 
@@ -42,7 +44,7 @@ class Settings(TypedDict, total=False):
     horizon: int | None  # planned evaluations
     preset: Preset  # constants of the papers' experiments, or of their theorems
     width: Width | None  # instead of the preset's
-    start: Sequence[object] | None  # ids to evaluate first; one drawn uniformly if not given
+    start: Initial  # ids to evaluate first, or a design; one drawn uniformly if not given
     min_batch: int | None  # uncertainty sampling first, so that batches hold this many
     goal: Goal
     offset: float  # prior mean, in units of the values
@@ -79,7 +81,9 @@ MEANING = """
     preset      "experiments": the papers' practical constants; "theory": their theorems'
     width       a width in place of the preset's, such as BayesianWidth() or 0.5 * RKHSWidth()
     ridge       λ, the regulariser; noise_std² if not given
-    start       ids of candidates to evaluate first; one drawn uniformly if not given
+    start       ids of candidates to evaluate first, or a design of so many: UniformDesign(8),
+                SobolDesign(8), FarthestDesign(8) or UncertaintyDesign(8); one drawn uniformly if
+                not given
     min_batch   evaluate the most uncertain candidates first, until every batch holds this many;
                 takes long where noise is small against the spread of f
 """
@@ -114,7 +118,7 @@ class Plan:
     horizon: int | None
     theory: bool
     width: Width | None
-    start: Start
+    start: Start | UncertaintyDesign
     min_batch: int | None
     goal: Goal
     offset: float
@@ -182,8 +186,11 @@ class Plan:
     def _starts(
         self, prior: ExactPosterior | NystromPosterior, batching: BatchRule, search: Search
     ) -> tuple[Start, ...]:
+        start = self.start
+        if isinstance(start, UncertaintyDesign):
+            start = start.under(search, self.kernel, self.ridge)
         if self.min_batch is None:
-            return (self.start,)
+            return (start,)
         admitted = batching.admits(self.min_batch)
         if admitted <= 0:
             raise ArgumentError(
@@ -192,7 +199,7 @@ class Plan:
             )
         safety = 3.0 if isinstance(prior, NystromPosterior) else 1.0
         sampling = UncertaintySampling(search, self.kernel, self.ridge, admitted / safety)
-        given = (self.start,) if isinstance(self.start, GivenStart) else ()
+        given = () if isinstance(start, UniformStart) else (start,)
         return (*given, sampling)
 
 
@@ -281,8 +288,14 @@ def _norm(norm_bound: float | Literal["double"]) -> NormBound:
     return KnownNorm(require_positive("norm_bound", norm_bound))
 
 
-def _start(pool: Places, given: Sequence[object] | None) -> Start:
+def _start(pool: Places, given: Initial) -> Start | UncertaintyDesign:
     if given is None:
         return UniformStart()
+    if isinstance(given, type):
+        raise ArgumentError(
+            f"start must be ids or a design, such as {given.__name__}(8), got the class."
+        )
+    if isinstance(given, Start | UncertaintyDesign):
+        return given
     rows = pool.find(given) if pool.candidates else pool.meet(pool.read("start", given))
     return GivenStart(tuple(dict.fromkeys(rows.tolist())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from noregret.search import Search
 from noregret.streams import Purpose
 
 
+@runtime_checkable
 class Start(Protocol):
     """Picks points to evaluate first, until it has had enough."""
 
@@ -76,11 +77,7 @@ class UncertaintySampling:
     reason = "start: uncertainty sampling for a minimum batch"
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
-        dim = evidence.places.dim
-        now = ExactPosterior.prior(self.kernel, noise_std=1.0, ridge=self.ridge, dim=dim)
-        now = now.condition(evidence.told, Points.none(dim), evidence.rng(Purpose.START))
-        open_ = evidence.open_
-        now = now.hallucinate(open_.rows, open_.X, open_.w)
+        now = before_values(evidence, self.kernel, self.ridge)
         ranking = self.search.rank(now, Uncertainty(), 1.0, evidence.excluded)
         chosen: list[int] = []
         while len(chosen) < room:
@@ -90,3 +87,11 @@ class UncertaintySampling:
             chosen.append(row)
             ranking.shrink(row, 1)
         return ranking.picks(np.array(chosen, dtype=np.int64))
+
+
+def before_values(evidence: Evidence, kernel: Kernel, ridge: float) -> ExactPosterior:
+    """Return a posterior whose variances know of all evaluations, those under way included."""
+    dim, open_ = evidence.places.dim, evidence.open_
+    now = ExactPosterior.prior(kernel, noise_std=1.0, ridge=ridge, dim=dim)
+    now = now.condition(evidence.told, Points.none(dim), evidence.rng(Purpose.START))
+    return now.hallucinate(open_.rows, open_.X, open_.w)
