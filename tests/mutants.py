@@ -24,6 +24,7 @@ SEARCH = "tests/test_search.py::"
 CONTENDERS = "tests/test_contenders.py::"
 SURVEY = "tests/surveys/test_exact_survey.py::"
 STICKY = "tests/surveys/test_sticky_survey.py::"
+EVOLUTION = "tests/test_evolution.py::"
 LAZY = "tests/integration/test_lazy_is_full.py::"
 WIDTHS = "tests/test_confidence.py::test_widths_are_their_formulas"
 STEPS = TWINS + "test_bbkb_is_its_pseudo_code_step_by_step"
@@ -486,6 +487,74 @@ MUTANTS = (
         "(rows < N) & ~self.excluded",
         "~self.excluded",
         "tests/pools/test_places.py::test_values_off_the_pool_are_believed_but_not_recommended",
+        "the youngest leave a population, not the oldest",
+        "evolution.py",
+        "np.concatenate([self.members, joined])[-most:]",
+        "np.concatenate([self.members, joined])[:most]",
+        EVOLUTION + "test_it_is_the_papers_loop",
+    ),
+    Mutant(
+        "a tournament is lost by the best",
+        "evolution.py",
+        "best = drawn[told.y[drawn] == told.y[drawn].max()]",
+        "best = drawn[told.y[drawn] == told.y[drawn].min()]",
+        EVOLUTION + "test_it_is_the_papers_loop",
+    ),
+    Mutant(
+        "a mutation changes one group or more",
+        "mutations.py",
+        "(differences == 1) & ~excluded",
+        "(differences >= 1) & ~excluded",
+        EVOLUTION + "test_it_is_the_papers_loop",
+    ),
+    Mutant(
+        "random search forgets what is under way",
+        "baselines.py",
+        "for points in (evidence.told, evidence.open_):",
+        "for points in (evidence.told,):",
+        "tests/test_rivals.py::test_random_search_minds_what_is_open_excluded_or_failed",
+    ),
+    Mutant(
+        "frequencies without the √2 between e^(−s²) and a standard normal",
+        "qff.py",
+        "waves.append(np.sqrt(2.0) / lengthscale * s)",
+        "waves.append(s / lengthscale)",
+        "tests/test_qff.py::test_the_error_falls_faster_than_exponentially",
+    ),
+    Mutant(
+        "draws with the covariance of the wrong factor",
+        "qff.py",
+        "cholesky.solve_upper(L, np.asfortranarray(luck.T))",
+        "cholesky.solve_lower(L, np.asfortranarray(luck.T))",
+        "tests/test_qff.py::test_draws_have_the_posteriors_mean_and_covariance",
+    ),
+    Mutant(
+        "weights learn a value again each time one more comes",
+        "qff.py",
+        "(totals - sums)[changed] / ridge",
+        "totals[changed] / ridge",
+        "tests/test_qff.py::test_weights_told_in_parts_are_those_of_all_evaluations",
+    ),
+    Mutant(
+        "farthest points keep away from the last one only",
+        "designs.py",
+        "np.minimum(part, scales.standard_squares(X, x), out=part)",
+        "part[:] = scales.standard_squares(X, x)",
+        "tests/test_designs.py::test_designs_are_what_brute_force_finds",
+    ),
+    Mutant(
+        "two quasi-random points take the same candidate",
+        "designs.py",
+        "            taken[row] = True\n            yield row",
+        "            yield row",
+        "tests/test_designs.py::test_designs_are_what_brute_force_finds",
+    ),
+    Mutant(
+        "a design drawn anew at every step",
+        "designs.py",
+        "return stream(evidence.seed, Purpose.START, part)",
+        "return evidence.rng(Purpose.START)",
+        "tests/test_designs.py::test_a_design_in_parts_is_the_design",
     ),
 )
 

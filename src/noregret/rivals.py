@@ -13,7 +13,7 @@ from noregret.kernels import Kernel, Linear, require_kernel
 from noregret.mutations import as_groups
 from noregret.optimizer import Goal, Optimizer
 from noregret.plans import Settings, shows_settings
-from noregret.pools import Box, Domain, Places, require_domain
+from noregret.pools import Box, Domain, Places, as_numbers, require_domain
 from noregret.qff import LEAST_RIDGE, ThompsonQFF, quadrature
 
 
@@ -73,7 +73,8 @@ def regularized_evolution(
             "regularized_evolution(groups=...) is for pools; on a box every dimension changes by "
             "itself."
         )
-    grouped = None if groups is None else as_groups(groups, pool.dim)
+    width = as_numbers(Places(pool).glance(1)).shape[1]
+    grouped = None if groups is None else as_groups(groups, width)
     policy = Evolution(population, sample, grouped, neighbours, batch_size)
     return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)
 

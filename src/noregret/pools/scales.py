@@ -53,7 +53,7 @@ class Scales:
 
 def numbers(places: Places) -> Iterator[tuple[int, Matrix]]:
     """Walk the candidates of a pool in chunks of features, packed bits being unpacked."""
-    for start, X in places.chunks(chunk_rows(places.dim)):
+    for start, X in places.chunks(chunk_rows(8 * places.dim)):  # a byte may become eight
         yield start, as_numbers(X)
 
 
