@@ -92,6 +92,8 @@ def test_features_are_cosines_and_sines_of_every_node(nodes: tuple[int, ...]) ->
     assert features.embed(X).shape == (9, math.prod(nodes))
     close(features(X, X), expected, 1e-11)
     close(features.diagonal(X), np.diag(expected), 1e-11)
+    thetas = RNG.standard_normal((3, features.size))
+    close(features.values(X, thetas), thetas @ features.embed(X).T, 1e-11)
 
 
 def test_the_nodes_chosen_keep_their_promise() -> None:

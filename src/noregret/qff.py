@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Never, final
+from typing import Never, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 
 from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.baselines import singles
@@ -17,6 +18,7 @@ from noregret.pools import Places, Scales
 from noregret.posteriors import ExactPosterior, Points, Posterior, cholesky
 from noregret.streams import Purpose
 
+Phases: TypeAlias = npt.NDArray[np.complex128]
 MOST_DIMENSIONS = 3
 MOST_FEATURES = 4096  # their covariance takes 128 MB, a factor of it some seconds
 ERROR = 1e-4  # of k(x, z), aimed at where the number of nodes is not given
@@ -70,8 +72,7 @@ class QuadratureFeatures:
     def embed(self, X: Matrix) -> Matrix:
         """Return φ of each row of X: cosines, sines, and where ω = 0 a constant."""
         phases = np.ones((len(X), 1), dtype=np.complex128)
-        for column, at, waves in zip(X.T, self.centre, self._waves, strict=True):
-            turns = np.exp(1j * np.multiply.outer(column - at, waves))
+        for turns in self._turns(X):
             width = phases.shape[1] * turns.shape[1]
             phases = (phases[:, :, None] * turns[:, None, :]).reshape(len(X), width)
         pairs, lonely = divmod(self.size, 2)
@@ -82,6 +83,31 @@ class QuadratureFeatures:
         if lonely:
             Z[:, -1] = self._roots[-1]
         return Z
+
+    def values(self, X: Matrix, thetas: Matrix) -> Matrix:
+        """Return φ(x)ᵀθ for each θ and each row of X, without any φ(x).
+
+        A cosine and a sine are the real part of (a − ib)·e^(iωᵀx), a product over dimensions, which
+        are summed over one by one: a matrix product for the last.
+        """
+        pairs, lonely = divmod(self.size, 2)
+        waves = math.prod(map(len, self._waves))
+        c = np.zeros((len(thetas), waves), dtype=np.complex128)
+        c[:, :pairs] = thetas[:, :pairs] - 1j * thetas[:, pairs : 2 * pairs]
+        c[:, :pairs] *= math.sqrt(2.0) * self._roots[:pairs]
+        if lonely:
+            c[:, pairs] = thetas[:, -1] * self._roots[-1]
+        *others, last = self._turns(X)
+        sums = last @ c.reshape(-1, last.shape[1]).T  # (rows, θ × nodes of the other dimensions)
+        for turns in reversed(others):
+            k = turns.shape[1]
+            sums = np.einsum("nrk,nk->nr", sums.reshape(len(X), sums.shape[1] // k, k), turns)
+        return np.asarray(sums.real.T)
+
+    def _turns(self, X: Matrix) -> list[Phases]:
+        """Return e^(iω(x − centre)) of every dimension."""
+        columns = zip(X.T, self.centre, self._waves, strict=True)
+        return [np.exp(1j * np.multiply.outer(x - at, waves)) for x, at, waves in columns]
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         K: Matrix = self.embed(X) @ self.embed(Z).T
@@ -248,8 +274,9 @@ class ThompsonQFF:
         """Return the row of the highest value of each function, the lowest such row on ties."""
         top = np.full(len(thetas), -np.inf)
         rows = np.zeros(len(thetas), dtype=np.int64)
-        for start, X in evidence.places.chunks(chunk_rows(4 * self.features.size)):
-            values = thetas @ self.features.embed(X).T  # (functions, rows)
+        step = chunk_rows(2 * len(thetas) * self.features.size // self.features.nodes[-1])
+        for start, X in evidence.places.chunks(step):
+            values = self.features.values(X, thetas)
             values[:, evidence.excluded[start : start + len(X)]] = -np.inf
             at = values.argmax(axis=1)
             found = values[np.arange(len(thetas)), at]
