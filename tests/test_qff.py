@@ -314,6 +314,9 @@ def test_where_it_cannot_go() -> None:
     with pytest.raises(ArgumentError, match="needs a pool"):
         nr.ts_qff(nr.Box([(0, 1)]), kernel=nr.RBF(1.0), noise_std=0.1)
     optimizer = nr.ts_qff(POOL, kernel=nr.RBF(0.5), noise_std=0.1)
+    with pytest.raises(nr.NoRegretError, match="no value was told"):
+        optimizer.best()
+    close(optimizer.posterior.variance(POOL.X[:3]), np.ones(3))
     optimizer.tell([0], [1.0])
     with pytest.raises(nr.NoRegretError, match="no band to certify with"):
         optimizer.certificate()

@@ -223,7 +223,10 @@ def uniform(
     offset: float = 0.0,
     seed: int = 0,
 ) -> Optimizer:
-    """Draw every evaluation uniformly: the policy that regret ratios are measured against."""
+    """Draw every evaluation uniformly: the policy that regret ratios are measured against.
+
+    Candidates come again; `random_search` sees each once before any twice.
+    """
     policy = baselines.Uniform(batch_size)
     return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)
 
@@ -238,7 +241,10 @@ def epsilon_greedy(
     offset: float = 0.0,
     seed: int = 0,
 ) -> Optimizer:
-    """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far."""
+    """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far.
+
+    `tune` finds a and b as the papers did, on their grid `baselines.EPSILON_GRID`.
+    """
     policy = baselines.EpsilonGreedy(a, b, batch_size)
     return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)
 

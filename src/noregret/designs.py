@@ -99,11 +99,11 @@ class SobolDesign:
 
     def _nearest(self, places: Places, taken: Mask, rng: np.random.Generator) -> Iterator[int]:
         """Yield the row that each quasi-random point takes, one after the other."""
-        scales = Scales.of(places)
-        targets = np.tile(scales.low, (self.size, 1))
+        scales, size = Scales.of(places), min(self.size, len(taken))
+        targets = np.tile(scales.low, (size, 1))
         varying = np.flatnonzero(scales.span > 0)
         if varying.size:
-            targets[:, varying] += scales.span[varying] * sobol(len(varying), self.size, rng)
+            targets[:, varying] += scales.span[varying] * sobol(len(varying), size, rng)
         squares = np.empty(len(taken))
         for target in targets:
             if taken.all():

@@ -14,7 +14,12 @@ from noregret.errors import ArgumentError
 @final
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """The setting of lowest average regret, and the average of every setting of the grid."""
+    """The setting of lowest average regret, and the average of every setting of the grid.
+
+    >>> import noregret as nr
+    >>> nr.tune(lambda seed, a: abs(a - 2.0), grid=[{"a": 1.0}, {"a": 2.5}], seeds=[0]).regrets
+    (1.0, 0.5)
+    """
 
     setting: dict[str, float]
     regret: float
