@@ -211,6 +211,19 @@ def test_lin_ucb_is_as_wide_as_oful() -> None:
     np.testing.assert_allclose(best.upper - best.mean, reach, rtol=1e-9)
 
 
+def test_lin_ucb_climbs_a_box() -> None:
+    """To the corner that the slope points at, past the origin, where k(x, x) = 0."""
+    box = nr.Box([(0, 2), (-1, 1)])
+    best = nr.maximize(
+        lambda x: 3 * x[0] - x[1], box, algorithm=nr.lin_ucb, budget=30, noise_std=0.1, bias=1.0
+    ).best()
+    np.testing.assert_allclose(best.x, [2.0, -1.0], atol=1e-6)
+    flat = nr.maximize(
+        lambda x: -x[0], nr.Box([(0, 1)]), algorithm=nr.lin_ucb, budget=9, noise_std=0.1
+    )
+    assert flat.best().x[0] < 0.1
+
+
 def test_lin_ucb_refuses_a_kernel() -> None:
     """It is the linear one."""
     with pytest.raises(TypeError, match="kernel"):

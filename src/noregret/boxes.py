@@ -170,7 +170,7 @@ def of_acquisition(
         own, own_slope = slopes(kernel, x, x[None])
         b = posterior.solved(k[:, None])[:, 0]
         mean, variance = float(k @ a), max(float(own[0] - k @ b), 0.0)
-        std = max(variance, 1e-18 * float(own[0])) ** 0.5
+        std = max(variance, 1e-18 * float(own[0]), 1e-300) ** 0.5  # k(x, x) itself may be 0
         score = acquisition.score(np.array([mean]), np.array([variance]), beta, top)
         in_mean, in_std = acquisition.slopes(mean, std, beta, top)
         std_slope = (own_slope[0] - G.T @ b) / std  # ∇k(x, x) = 2 ∂k(x, z)/∂x at z = x
