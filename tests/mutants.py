@@ -487,6 +487,8 @@ MUTANTS = (
         "(rows < N) & ~self.excluded",
         "~self.excluded",
         "tests/pools/test_places.py::test_values_off_the_pool_are_believed_but_not_recommended",
+    ),
+    Mutant(
         "the youngest leave a population, not the oldest",
         "evolution.py",
         "np.concatenate([self.members, joined])[-most:]",
