@@ -35,6 +35,20 @@ def slow_matern(X: Matrix, Z: Matrix, lengthscale: Vector | float, nu: float) ->
     return np.asarray((1 + math.sqrt(5) * r + 5 * r**2 / 3) * np.exp(-math.sqrt(5) * r))
 
 
+def slow_tanimoto(X: Matrix, Z: Matrix) -> Matrix:
+    """Share of common bits of rows of 0 and 1, as sets."""
+    sets = [[set(np.flatnonzero(row).tolist()) for row in side] for side in (X, Z)]
+    return np.array(
+        [[1.0 if not x | z else len(x & z) / len(x | z) for z in sets[1]] for x in sets[0]]
+    ).reshape(len(X), len(Z))
+
+
+def slow_hamming(X: Matrix, Z: Matrix, weights: Vector) -> Matrix:
+    """Category by category, pair by pair."""
+    apart = [[sum(weights[x != z].tolist()) for z in Z] for x in X]
+    return np.exp(-np.array(apart).reshape(len(X), len(Z)))
+
+
 @dataclass
 class DenseGP:
     """The textbook posterior on all t evaluations, by explicit inverse."""

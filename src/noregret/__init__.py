@@ -37,9 +37,22 @@ from noregret.confidence import (
 )
 from noregret.designs import FarthestDesign, SobolDesign, UncertaintyDesign, UniformDesign
 from noregret.errors import NoRegretError
-from noregret.kernels import RBF, Kernel, Linear, Matern, Product, Scaled, Sum
+from noregret.kernels import (
+    RBF,
+    Categorical,
+    FunctionKernel,
+    Kernel,
+    Linear,
+    Matern,
+    Polynomial,
+    Precomputed,
+    Product,
+    Scaled,
+    Sum,
+    Tanimoto,
+)
 from noregret.optimizer import Optimizer, load
-from noregret.pools import Box, Pool
+from noregret.pools import BitPool, Box, Pool
 from noregret.posteriors import ExactPosterior, NystromPosterior
 from noregret.rivals import lin_ucb, random_search, regularized_evolution, ts_qff
 from noregret.runner import Result, maximize, minimize
@@ -59,7 +72,9 @@ __all__ = [
     "Batch",
     "BayesianWidth",
     "Best",
+    "BitPool",
     "Box",
+    "Categorical",
     "Certificate",
     "ConstantWidth",
     "EIWidth",
@@ -67,6 +82,7 @@ __all__ = [
     "ExpectedImprovement",
     "FarthestDesign",
     "FixedSize",
+    "FunctionKernel",
     "GlobalRatio",
     "Kernel",
     "Linear",
@@ -75,7 +91,9 @@ __all__ = [
     "NoRegretError",
     "NystromPosterior",
     "Optimizer",
+    "Polynomial",
     "Pool",
+    "Precomputed",
     "Product",
     "ProductBound",
     "RKHSWidth",
@@ -89,6 +107,7 @@ __all__ = [
     "UncertaintyDesign",
     "UniformDesign",
     "batch_thompson",
+    "Tanimoto",
     "bbkb",
     "bkb",
     "epsilon_greedy",

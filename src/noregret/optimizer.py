@@ -21,7 +21,7 @@ from noregret.errors import (
     require_count,
     require_number,
 )
-from noregret.kernels import Kernel
+from noregret.kernels import Kernel, as_kernel
 from noregret.ledger import Ledger
 from noregret.policy import Evidence, Policy, State
 from noregret.pools import Domain, Places, require_domain
@@ -361,4 +361,5 @@ def load(path: str | os.PathLike[str], *, pool: Domain, kernel: Kernel | None = 
     is not one of this library's.
     """
     require_domain(pool)
-    return Optimizer._restored(*snapshot.read(Path(path), pool, kernel))
+    own = None if kernel is None else as_kernel(kernel)
+    return Optimizer._restored(*snapshot.read(Path(path), pool, own))

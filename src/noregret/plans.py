@@ -22,7 +22,7 @@ from noregret.errors import (
     require_positive,
     require_probability,
 )
-from noregret.kernels import Kernel, probe
+from noregret.kernels import Kernel, as_kernel, probe
 from noregret.norms import GuessAndDouble, KnownNorm, NormBound
 from noregret.optimizer import Goal, Optimizer
 from noregret.pools import Domain, Places, require_domain
@@ -217,10 +217,11 @@ def plan(
     noise = require_positive("noise_std", noise_std)
     theory = require_choice("preset", settings["preset"], ("experiments", "theory")) == "theory"
     least = least_ridge_in_theory if theory else 0.0
-    probe(kernel, places.glance(PROBED))
+    own = as_kernel(kernel)
+    probe(own, places.glance(PROBED))
     return Plan(
         pool=places,
-        kernel=kernel,
+        kernel=own,
         noise_std=noise,
         ridge=_ridge(settings["ridge"], noise, least),
         norm=_norm(settings["norm_bound"]),

@@ -63,7 +63,8 @@ class Parts:
 KNOWN: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
-        *(kernels.RBF, kernels.Matern, kernels.Linear),
+        *(kernels.RBF, kernels.Matern, kernels.Linear, kernels.Polynomial),
+        *(kernels.Tanimoto, kernels.Categorical),
         *(kernels.Scaled, kernels.Sum, kernels.Product),
         *(confidence.RKHSWidth, confidence.BayesianWidth, confidence.EIWidth),
         *(confidence.BKBWidth, confidence.BBKBWidth, confidence.ScaledWidth),
@@ -228,7 +229,8 @@ class _Reader:
     def _given(self, saved: Any) -> Kernel:
         if self.kernel is None:
             raise SnapshotError(
-                "this run used a kernel that is not one of this library's: give it again, "
+                "this run used a kernel that is not one of this library's, or a function or matrix "
+                "of yours, which are not kept: give it again, "
                 "load(path, pool=pool, kernel=your_kernel)."
             )
         if not np.array_equal(_sample(self.kernel, self.pool), saved):

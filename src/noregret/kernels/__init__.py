@@ -1,19 +1,29 @@
 """k(x, z): how alike two candidates are."""
 
-from noregret.kernels.algebra import Product, Scaled, Sum
+from noregret.kernels.algebra import Product, Scaled, Sum, as_kernel
 from noregret.kernels.base import Differentiable, Kernel, probe, require_kernel, slopes
-from noregret.kernels.linear import Linear
+from noregret.kernels.bits import Tanimoto
+from noregret.kernels.categorical import Categorical
+from noregret.kernels.functions import FunctionKernel
+from noregret.kernels.linear import Linear, Polynomial
+from noregret.kernels.precomputed import Precomputed
 from noregret.kernels.stationary import RBF, Matern
 
 __all__ = [
     "RBF",
+    "Categorical",
     "Differentiable",
+    "FunctionKernel",
     "Kernel",
     "Linear",
     "Matern",
+    "Polynomial",
+    "Precomputed",
     "Product",
     "Scaled",
     "Sum",
+    "Tanimoto",
+    "as_kernel",
     "probe",
     "require_kernel",
     "slopes",

@@ -1,4 +1,4 @@
-"""Kernels made of kernels: variance * a, a + b, a * b."""
+"""Kernels made of kernels: variance * a, a + b, a * b; and kernels of others taken in."""
 
 from __future__ import annotations
 
@@ -6,8 +6,18 @@ from dataclasses import dataclass
 from typing import final
 
 from noregret.arrays import Matrix, Rows, Vector
-from noregret.errors import require_positive
+from noregret.errors import ArgumentError, require_positive
 from noregret.kernels.base import Kernel, require_kernel, slopes
+from noregret.kernels.scikit import Scikit, is_scikit, parts_of, seen
+
+
+def as_kernel(value: object) -> Kernel:
+    """Return `value` if it is a kernel, one of scikit-learn's seen as ours; else raise."""
+    if not is_scikit(value):
+        return require_kernel(value)
+    if not any(isinstance(part, Kernel) for part in parts_of(value)):
+        return seen(value)
+    return _apart(value)
 
 
 def plus(self: Kernel, other: Kernel) -> Sum:
@@ -33,7 +43,7 @@ class Scaled:
     __rmul__ = times
 
     def __post_init__(self) -> None:
-        require_kernel(self.kernel)
+        object.__setattr__(self, "kernel", as_kernel(self.kernel))
         require_positive("Scaled(variance=...)", self.variance)
 
     def __call__(self, X: Rows, Z: Rows) -> Matrix:
@@ -60,8 +70,8 @@ class Sum:
     __rmul__ = times
 
     def __post_init__(self) -> None:
-        require_kernel(self.left)
-        require_kernel(self.right)
+        object.__setattr__(self, "left", as_kernel(self.left))
+        object.__setattr__(self, "right", as_kernel(self.right))
 
     def __call__(self, X: Rows, Z: Rows) -> Matrix:
         return self.left(X, Z) + self.right(X, Z)
@@ -87,8 +97,8 @@ class Product:
     __rmul__ = times
 
     def __post_init__(self) -> None:
-        require_kernel(self.left)
-        require_kernel(self.right)
+        object.__setattr__(self, "left", as_kernel(self.left))
+        object.__setattr__(self, "right", as_kernel(self.right))
 
     def __call__(self, X: Rows, Z: Rows) -> Matrix:
         return self.left(X, Z) * self.right(X, Z)
@@ -99,3 +109,18 @@ class Product:
     def slopes(self, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
         (a, da), (b, db) = slopes(self.left, x, Z), slopes(self.right, x, Z)
         return a * b, da * b[:, None] + a[:, None] * db
+
+
+def _apart(kernel: Scikit) -> Kernel:
+    """Return theirs + ours, or theirs * ours, which scikit-learn makes a constant of, as ours."""
+    own = getattr(kernel, "constant_value", None)
+    if isinstance(own, Kernel):
+        return own
+    joins: dict[str, type[Sum | Product]] = {"Sum": Sum, "Product": Product}
+    join = joins.get(type(kernel).__name__)
+    if join is None:
+        raise ArgumentError(
+            f"{type(kernel).__name__} of scikit-learn cannot hold a kernel of noregret; write "
+            "sums and products with the kernel of noregret first."
+        )
+    return join(left=kernel.k1, right=kernel.k2)  # type: ignore[attr-defined]  # as both have

@@ -61,7 +61,8 @@ def require_kernel(value: object) -> Kernel:
         raise ArgumentError(f"kernel must be an instance, {value.__name__}(...), got the class.")
     if not isinstance(value, Kernel):
         raise ArgumentError(
-            f"a kernel must be callable as k(X, Z) and have diagonal(X), got {value!r}."
+            f"a kernel must be callable as k(X, Z) and have diagonal(X), got {value!r}. "
+            "A function becomes one by noregret.FunctionKernel(function)."
         )
     return value
 

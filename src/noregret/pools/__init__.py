@@ -2,6 +2,7 @@
 
 from noregret.pools.array import Pool
 from noregret.pools.base import Candidates, Domain, require_domain
+from noregret.pools.bits import BitPool
 from noregret.pools.box import Box
 from noregret.pools.matching import hashed
 from noregret.pools.names import Keys
@@ -9,6 +10,7 @@ from noregret.pools.places import Picks, Places
 from noregret.pools.scales import Scales, as_numbers, numbers
 
 __all__ = [
+    "BitPool",
     "Box",
     "Candidates",
     "Domain",

@@ -6,8 +6,10 @@ import hashlib
 from collections.abc import Iterator
 from typing import final
 
+import numpy as np
+
 from noregret.arrays import Indices, Matrix, as_matrix
-from noregret.errors import ArgumentError, PoolError
+from noregret.errors import ArgumentError, PoolError, require_count
 from noregret.pools.names import Keys, Names
 
 
@@ -40,6 +42,16 @@ class Pool:
         self._X: Matrix = matrix
         self._names = Names(names, len(matrix))
         self._fingerprint: str | None = None
+
+    @classmethod
+    def numbered(cls, count: int, *, names: object = None) -> Pool:
+        """Return a pool whose only feature is the row number, as `Precomputed` kernels want it.
+
+        >>> Pool.numbered(3).X.ravel()
+        array([0., 1., 2.])
+        """
+        numbers = np.arange(require_count("Pool.numbered(count)", count), dtype=np.float64)
+        return cls(numbers[:, None], names=names)
 
     @property
     def dim(self) -> int:

@@ -1,0 +1,128 @@
+"""k(x, z) looked up in a matrix."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import lapack
+
+from noregret.arrays import CHUNK_BYTES, Indices, Matrix, Rows, Vector
+from noregret.errors import KernelError
+from noregret.kernels.algebra import plus, times
+
+SAMPLED = 2048  # rows on which definiteness is checked, at most
+ROUNDING = 1e-8  # of the largest entry, as in `probe`
+
+
+@final
+class Precomputed:
+    """Take k(x, z) from a given matrix: a Gram matrix, or any positive semidefinite similarity.
+
+    The pool is `Pool.numbered(len(K))`, whose one feature is the row number; `tell`, `batch.ids`
+    and names work as ever. K is neither copied nor converted, float32 and memory maps included, so
+    it must not change during a run. A saved run does not hold it: give it to `load` again.
+
+    K is checked to be symmetric and finite (a memory map on 2048 rows only) and positive
+    semidefinite, on 2048 rows where there are more: O(N²), and one Cholesky factor.
+
+    >>> from noregret import Pool, mini_gp_ucb
+    >>> K = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> pool = Pool.numbered(2, names=["a", "b"])
+    >>> optimizer = mini_gp_ucb(pool, kernel=Precomputed(K), noise_std=0.1)
+    >>> Precomputed(K)(pool.X, pool.X)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+
+    __slots__ = ("_K",)
+
+    __add__ = plus
+    __mul__ = times
+    __rmul__ = times
+
+    def __init__(self, K: object) -> None:
+        matrix = np.asarray(K)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
+            raise KernelError(
+                f"Precomputed(K=...) must be square, a row and a column for each candidate, got "
+                f"shape {matrix.shape}."
+            )
+        if matrix.dtype.kind not in "fiu":
+            raise KernelError(f"Precomputed(K=...) must hold numbers, got {matrix.dtype}.")
+        N = len(matrix)
+        some = np.unique(np.linspace(0, N - 1, SAMPLED).astype(np.int64))
+        sample = np.asarray(matrix[np.ix_(some, some)], dtype=np.float64)
+        _require_symmetric(sample if isinstance(K, np.memmap) else matrix)
+        _require_semidefinite(sample, N)
+        self._K: npt.NDArray[np.floating] = matrix
+
+    def __len__(self) -> int:
+        return len(self._K)
+
+    def __repr__(self) -> str:
+        return f"Precomputed({len(self)} × {len(self)})"
+
+    def __call__(self, X: Rows, Z: Rows) -> Matrix:
+        i, j = self._numbers(X), self._numbers(Z)
+        if len(i) > len(j):  # the fewer rows of K are read, the more of each
+            return np.asarray(self._K[np.ix_(j, i)].T, dtype=np.float64)
+        return np.asarray(self._K[np.ix_(i, j)], dtype=np.float64)
+
+    def diagonal(self, X: Rows) -> Vector:
+        i = self._numbers(X)
+        return np.asarray(self._K[i, i], dtype=np.float64)
+
+    def _numbers(self, X: Rows) -> Indices:
+        """Return the row numbers that features are."""
+        if X.shape[1] != 1:
+            raise KernelError(
+                f"Precomputed looks candidates up by number: make the pool by "
+                f"noregret.Pool.numbered({len(self)}), got rows of {X.shape[1]} features."
+            )
+        rows = X[:, 0].astype(np.int64)
+        wrong = np.flatnonzero((rows != X[:, 0]) | (rows < 0) | (rows >= len(self)))
+        if wrong.size:
+            raise KernelError(
+                f"Precomputed has rows 0 to {len(self) - 1}, got {X[wrong[0], 0]:g}: the pool is "
+                f"noregret.Pool.numbered({len(self)})."
+            )
+        return rows
+
+
+def _require_symmetric(K: npt.NDArray[np.floating]) -> None:
+    """Raise unless K is finite and symmetric, looking at a few rows and columns at a time."""
+    step = max(1, CHUNK_BYTES // (8 * len(K)))
+    for start in range(0, len(K), step):
+        down, right = K[start : start + step], K[:, start : start + step].T
+        scale = float(np.abs(down).max())
+        if not np.isfinite(scale):
+            row, column = np.argwhere(~np.isfinite(down))[0].tolist()
+            raise KernelError(
+                f"Precomputed(K=...) must be finite: K[{start + row}, {column}] is "
+                f"{down[row, column]}."
+            )
+        off = np.abs(down - right)
+        if not float(off.max()) <= ROUNDING * scale:
+            row, column = np.unravel_index(int(np.argmax(off)), off.shape)
+            raise KernelError(
+                f"Precomputed(K=...) must be symmetric: K[{start + row}, {column}] is "
+                f"{down[row, column]:g}, K[{column}, {start + row}] is {right[row, column]:g}. "
+                "(K + K.T) / 2 is."
+            )
+
+
+def _require_semidefinite(K: Matrix, N: int) -> None:
+    """Raise unless K, all or some rows of a matrix of N, has no eigenvalue below rounding."""
+    n, scale = len(K), max(float(np.abs(K).max()), np.finfo(np.float64).tiny)
+    room = ROUNDING * scale * n
+    if lapack.dpotrf(K + room * np.eye(n), lower=1)[1] == 0:
+        return
+    least = float(np.linalg.eigvalsh(K)[0])
+    where = "" if n == N else f" on {n} of its {N} rows"
+    raise KernelError(
+        f"Precomputed(K=...) is not positive semidefinite: its smallest eigenvalue{where} is "
+        f"{least:.4g}. Clip what is negative: w, V = np.linalg.eigh(K); "
+        "K = (V * w.clip(min=0)) @ V.T"
+    )

@@ -1,0 +1,225 @@
+"""A pool of bit fingerprints, eight bits a byte."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import TypeAlias, cast, final
+
+import numpy as np
+import numpy.typing as npt
+
+from noregret.arrays import CHUNK_BYTES, Indices, Rows
+from noregret.errors import ArgumentError, PoolError, require_count
+from noregret.pools.names import Keys, Names
+
+Packed: TypeAlias = npt.NDArray[np.uint8]
+WORD = 8  # bytes that a kernel takes at a time
+
+
+@final
+class BitPool:
+    """Hold candidates as fingerprints of bits, packed: a million of 2048 bits take 256 MB.
+
+    `X` is a 0/1 matrix, one candidate a row; or, with `packed=True`, rows as `np.packbits` gives
+    them, `bits` being the number of bits where that is not eight a byte. Kernels such as
+    `Tanimoto`, `tell` and `posterior` see packed rows; `batch.x` holds them too, and `unpacked`
+    turns them into 0/1 rows.
+
+    A row is kept in whole words of 8 bytes, the rest filled with zeros. A 0/1 matrix is packed
+    piece by piece, and an array of packed rows is copied once, so that later changes to yours
+    change nothing here. A memory-mapped array of packed rows in whole words is used where it lies,
+    neither copied nor read before it is needed: its file must stay as it is during a run.
+
+    >>> pool = BitPool([[1, 0, 0, 1], [0, 1, 1, 0]], names=["water", "ethanol"])
+    >>> len(pool), pool.bits, pool.dim
+    (2, 4, 8)
+    >>> pool.unpacked(pool.rows(np.array([1])))
+    array([[0, 1, 1, 0]], dtype=uint8)
+    """
+
+    __slots__ = ("_X", "_bits", "_fingerprint", "_names")
+
+    def __init__(
+        self, X: object, *, packed: bool = False, bits: int | None = None, names: object = None
+    ) -> None:
+        try:
+            given = _table("BitPool(X=...)", X)
+            self._bits = _count(given, packed, bits)
+            width = _width(self._bits)
+            pack = _padded if packed else _packed
+            self._X: Packed = pack("BitPool(X=...)", given, self._bits, width)
+        except ArgumentError as error:
+            raise PoolError(str(error)) from None
+        self._X.flags.writeable = False
+        self._names = Names(names, len(self._X))
+        self._fingerprint: str | None = None
+
+    @property
+    def dim(self) -> int:
+        """Number of bytes in which a row is kept."""
+        return int(self._X.shape[1])
+
+    @property
+    def bits(self) -> int:
+        """Number of bits of a fingerprint."""
+        return self._bits
+
+    @property
+    def X(self) -> Rows:
+        """All rows, packed, read-only."""
+        return cast(Rows, self._X)
+
+    def __len__(self) -> int:
+        return int(self._X.shape[0])
+
+    def __repr__(self) -> str:
+        named = ", named" if self._names.given else ""
+        return f"BitPool({len(self)} candidates × {self._bits} bits{named})"
+
+    def read(self, name: str, X: object) -> Rows:
+        """Return fingerprints that a user gave, as 0/1 rows or packed, as they are kept."""
+        given = np.asarray(X)
+        given = _table(name, given[None] if given.ndim == 1 else given, least=0)
+        width = given.shape[1]
+        if width == self._bits:
+            return cast(Rows, _packed(name, given, self._bits, self.dim))
+        if given.dtype == np.uint8 and width in (self.dim, -(-self._bits // 8)):
+            return cast(Rows, _padded(name, given, self._bits, self.dim))
+        raise ArgumentError(
+            f"{name} must have {self._bits} columns of 0 and 1, or {self.dim} of packed bytes "
+            f"(uint8), got {width} of {given.dtype}."
+        )
+
+    def shown(self, X: Rows) -> Rows:
+        """Return packed rows as they are kept."""
+        return X
+
+    def unpacked(self, X: Rows) -> npt.NDArray[np.uint8]:
+        """Return packed rows as rows of 0 and 1."""
+        return np.unpackbits(cast(Packed, X), axis=1, count=self._bits)
+
+    def rows(self, index: Indices) -> Rows:
+        """Return the packed fingerprints of the given rows."""
+        return cast(Rows, self._X[index])
+
+    def chunks(self, size: int) -> Iterator[tuple[int, Rows]]:
+        """Walk the pool in order, at most `size` rows at a time."""
+        for start in range(0, len(self), size):
+            yield start, cast(Rows, self._X[start : start + size])
+
+    def keys(self, index: Indices) -> Keys:
+        """Return the names of the given rows; without names, the rows themselves."""
+        return self._names.of(index)
+
+    def find(self, keys: object) -> Indices:
+        """Return the rows of the given names (or row numbers, for a pool without names)."""
+        return self._names.find(keys)
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 digest of bits and names."""
+        if self._fingerprint is None:
+            digest = hashlib.sha256(f"bits {len(self)} × {self._bits}".encode())
+            for _, rows in self.chunks(_together(self.dim)):
+                digest.update(np.ascontiguousarray(rows).data)
+            self._names.digest(digest)
+            self._fingerprint = digest.hexdigest()
+        return self._fingerprint
+
+
+def _table(name: str, X: object, least: int = 1) -> npt.NDArray[np.generic]:
+    """Return a table of numbers, not copied where it is an array."""
+    try:
+        table = X if isinstance(X, np.memmap) else np.asarray(X)
+    except ValueError:
+        raise ArgumentError(f"{name} must have rows of equal length.") from None
+    if table.ndim != 2 or len(table) < least or table.shape[1] == 0:
+        raise ArgumentError(
+            f"{name} must be a table, one fingerprint a row, with at least one bit, got shape "
+            f"{table.shape}."
+        )
+    if table.dtype.kind not in "biuf":
+        raise ArgumentError(f"{name} must hold 0 and 1 only, got entries such as {table[:1, :1]}.")
+    return table
+
+
+def _count(table: npt.NDArray[np.generic], packed: bool, bits: int | None) -> int:
+    """Return the number of bits of a row."""
+    columns = int(table.shape[1])
+    if not packed:
+        if bits is not None and bits != columns:
+            raise ArgumentError(
+                f"BitPool(bits={bits!r}): a 0/1 matrix of {columns} columns has as many bits; "
+                "bits= goes with packed=True."
+            )
+        return columns
+    if table.dtype != np.uint8:
+        raise ArgumentError(
+            f"BitPool(X=..., packed=True) must be uint8, as np.packbits gives it, got "
+            f"{table.dtype}."
+        )
+    if bits is None:
+        return 8 * columns
+    if not 0 < require_count("BitPool(bits=...)", bits) <= 8 * columns:
+        raise ArgumentError(f"BitPool(bits={bits}): {columns} bytes a row hold {8 * columns} bits.")
+    return int(bits)
+
+
+def _width(bits: int) -> int:
+    """Return in how many bytes a row is kept: whole words, and not as many as there are bits.
+
+    So rows of 0 and 1 are told from packed ones by their length.
+    """
+    width = -(-bits // (8 * WORD)) * WORD
+    return width if width != bits else width + WORD
+
+
+def _together(columns: int) -> int:
+    """Return how many rows of so many bytes are handled at a time."""
+    return max(1, CHUNK_BYTES // columns)
+
+
+def _packed(name: str, table: npt.NDArray[np.generic], bits: int, width: int) -> Packed:
+    """Return rows of 0 and 1 as packed rows of so many bytes."""
+    out = np.zeros((len(table), width), dtype=np.uint8)
+    step = _together(bits)
+    for start in range(0, len(table), step):
+        block = table[start : start + step]
+        ones = block != 0
+        if block.dtype.kind != "b" and not (good := (block == 1) | ~ones).all():
+            row, at = np.argwhere(~good)[0].tolist()
+            raise ArgumentError(
+                f"{name} must hold 0 and 1 only, got {block[row, at]} in row {start + row}, column "
+                f"{at}. Rows as np.packbits gives them need packed=True."
+            )
+        packed = np.packbits(ones, axis=1)
+        out[start : start + step, : packed.shape[1]] = packed
+    return out
+
+
+def _padded(name: str, table: npt.NDArray[np.generic], bits: int, width: int) -> Packed:
+    """Return packed rows as rows of so many bytes; a memory map of such rows as it is."""
+    rows, columns = cast(Packed, table), table.shape[1]
+    if bits < 8 * columns:
+        step = _together(columns)
+        for start in range(0, len(rows), step):
+            _require_no_more(name, rows[start : start + step], bits)
+    if isinstance(table, np.memmap) and columns == width and table.flags.c_contiguous:
+        return rows.view(np.ndarray)
+    out = np.zeros((len(rows), width), dtype=np.uint8)
+    used = -(-bits // 8)
+    out[:, :used] = rows[:, :used]
+    return out
+
+
+def _require_no_more(name: str, rows: Packed, bits: int) -> None:
+    """Raise where a bit behind the last one is set."""
+    last, spare = divmod(bits, 8)
+    beyond = rows[:, last:].copy()
+    if spare:
+        beyond[:, 0] &= 0xFF >> spare
+    if beyond.any():
+        raise ArgumentError(
+            f"{name}: bits behind the first {bits} are set; np.packbits leaves them 0. "
+            "Give the number of bits with bits=..."
+        )

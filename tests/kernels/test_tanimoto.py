@@ -1,0 +1,120 @@
+"""Tanimoto by words and by ones, against sets of bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import noregret as nr
+from noregret.arrays import Rows
+from noregret.errors import ArgumentError
+from noregret.kernels import bits, probe
+from noregret.threads import spread
+from twins import slow_tanimoto
+
+seeds = st.integers(0, 2**20)
+WAYS = {"words": 10**9, "ones": 0}  # FEW, from which on bytes are added
+
+
+def fingerprints(seed: int, n: int, width: int, share: float) -> Rows:
+    """Rows of 0 and 1, the first of them empty, the second full, the third twice."""
+    X = (np.random.default_rng(seed).random((n, width)) < share).astype(np.float64)
+    X[:1], X[1:2], X[3:4] = 0.0, 1.0, X[2:3]
+    return X
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(
+    seed=seeds,
+    n=st.integers(1, 9),
+    m=st.integers(1, 9),
+    width=st.sampled_from([1, 8, 64, 65, 200]),
+    share=st.sampled_from([0.02, 0.3, 0.9]),
+)
+def test_either_way_counts_what_sets_have_in_common(
+    way: str, seed: int, n: int, m: int, width: int, share: float
+) -> None:
+    """To the last bit: a value must not depend on the block in which it was computed."""
+    X, Z = fingerprints(seed, n, width, share), fingerprints(seed + 1, m, width, share)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bits, "FEW", WAYS[way])
+        patch.setattr(bits, "PAIRS", 0)
+        patch.setattr(bits, "SPARSE", 64)
+        K = nr.Tanimoto()(nr.BitPool(X).X, nr.BitPool(Z).X)
+    np.testing.assert_array_equal(K, slow_tanimoto(X, Z))
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5])
+@pytest.mark.parametrize("shape", [(70, 400), (400, 70), (1, 300), (300, 1)])
+def test_large_blocks_are_cut_without_seams(
+    share: float, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sparse ones go by ones, dense ones by words, both in pieces."""
+    monkeypatch.setattr(bits, "CACHED", 5000)
+    monkeypatch.setattr(bits, "SPREAD", 150)
+    X, Z = (fingerprints(i, n, 300, share) for i, n in enumerate(shape))
+    K = nr.Tanimoto()(nr.BitPool(X).X, nr.BitPool(Z).X)
+    np.testing.assert_array_equal(K, slow_tanimoto(X, Z))
+
+
+def test_more_than_255_common_bits_are_counted() -> None:
+    """A byte would begin again at 0."""
+    X = np.ones((20, 2048))
+    X[10:, 300:] = 0.0
+    rows = nr.BitPool(np.repeat(X, 30, axis=0)).X
+    K = nr.Tanimoto()(rows, rows)
+    np.testing.assert_array_equal(np.unique(K), [300 / 2048, 1.0])
+    np.testing.assert_array_equal(np.diag(K), np.ones(len(K)))
+
+
+@given(seeds, st.integers(2, 40), st.sampled_from([16, 64, 130]), st.floats(0.01, 0.99))
+def test_it_is_a_covariance_with_its_own_diagonal(
+    seed: int, n: int, width: int, share: float
+) -> None:
+    """Gower (1971); variances would be negative otherwise."""
+    rows = nr.BitPool(fingerprints(seed, n, width, share)).X
+    K = nr.Tanimoto()(rows, rows)
+    probe(nr.Tanimoto(), rows)
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_array_equal(np.diag(K), nr.Tanimoto().diagonal(rows))
+    assert np.linalg.eigvalsh(K)[0] > -1e-12 * n
+    assert K.min() >= 0
+    assert K.max() == 1
+
+
+def test_empty_blocks_have_their_shape() -> None:
+    """Before the first value there are no points to compare with; they are empty floats."""
+    rows = nr.BitPool(np.eye(4)).X
+    assert nr.Tanimoto()(rows, np.empty((0, 8))).shape == (4, 0)
+    assert nr.Tanimoto()(np.empty((0, 8)), rows).shape == (0, 4)
+    assert nr.Tanimoto().diagonal(rows[:0]).shape == (0,)
+
+
+def test_it_is_scaled_and_added() -> None:
+    """As other kernels are."""
+    rows = nr.BitPool(np.eye(3)).X
+    K = (2.0 * nr.Tanimoto() + nr.Tanimoto() * nr.Tanimoto())(rows, rows)
+    np.testing.assert_array_equal(K, 3 * np.eye(3))
+
+
+def test_threads_agree() -> None:
+    """Blocks are computed side by side; they must not share memory."""
+    rows = nr.BitPool(fingerprints(0, 200, 512, 0.1)).X
+    whole = nr.Tanimoto()(rows, rows)
+    pieces = [rows[start : start + 25] for start in range(0, 200, 25)]
+    for _ in range(5):
+        found = spread(lambda piece: nr.Tanimoto()(piece, rows), pieces)
+        np.testing.assert_array_equal(np.vstack(found), whole)
+
+
+def test_other_rows_are_refused() -> None:
+    """0/1 floats in a plain pool would be eight times the work; say so."""
+    X = np.eye(3)
+    with pytest.raises(ArgumentError, match=r"noregret.BitPool\(X\), got rows of 3 × float64"):
+        nr.mini_gp_ucb(nr.Pool(X), kernel=nr.Tanimoto(), noise_std=0.1)
+    with pytest.raises(ArgumentError, match="got rows of 3 × uint8"):
+        nr.Tanimoto()(np.zeros((1, 3), dtype=np.uint8), nr.BitPool(X).X)
+    with pytest.raises(ArgumentError, match="1 and 2 words cannot be compared"):
+        nr.Tanimoto()(nr.BitPool(X).X, nr.BitPool(np.ones((1, 100))).X)
