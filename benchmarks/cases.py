@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.boxes import box_cases
 from benchmarks.case import Case
+from benchmarks.kernels import kernel_cases
 from benchmarks.scaling import scaling_cases
 from benchmarks.side_by_side import side_by_side_cases
 from benchmarks.subjects import Sizes
@@ -19,4 +20,6 @@ def all_cases(*, quick: bool = False) -> dict[str, Case]:
         *scaling_cases(sizes),
         *side_by_side_cases(sizes),
     ]
+    goals = [*target_cases(sizes), *kernel_cases(sizes)]
+    cases = [*goals, *scaling_cases(sizes), *side_by_side_cases(sizes)]
     return {case.name: case for case in cases}

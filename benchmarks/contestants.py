@@ -35,7 +35,7 @@ def make_optimizer(name: str, problem: Problem) -> nr.Optimizer:
     model: Options = {"kernel": problem.kernel, "noise_std": NOISE_STD}
     if algorithm in (nr.uniform, nr.epsilon_greedy):
         model = {}
-    return algorithm(nr.Pool(problem.X), **model, **options, seed=problem.seed)
+    return algorithm(problem.pool(), **model, **options, seed=problem.seed)
 
 
 def work_of(optimizer: nr.Optimizer) -> Work | None:

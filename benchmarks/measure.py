@@ -96,8 +96,12 @@ def _runners() -> dict[str, Callable[..., Figures]]:
 
 def main() -> None:
     """Do the task given on the command line and print what was found."""
+    from benchmarks.molecules import Missing
+
     try:
         found = _run(json.loads(sys.argv[1]))
+    except Missing as missing:
+        found = {"skipped": str(missing)}
     except Exception as error:
         traceback.print_exc()
         found = {"error": f"{type(error).__name__}: {error}"[:TAIL]}

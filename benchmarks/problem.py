@@ -9,7 +9,8 @@ from typing import final
 import numpy as np
 
 import noregret as nr
-from noregret.arrays import Indices, Matrix, Vector
+from noregret.arrays import Indices, Rows, Vector
+from noregret.kernels import as_kernel
 from noregret.streams import Purpose, stream
 
 NOISE_STD = 0.05
@@ -24,12 +25,16 @@ CHUNK = 1 << 15  # rows of the pool at a time, so that making f needs little mem
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """A pool of standard-normal rows and an f of norm 1 in the kernel's RKHS."""
+    """A pool, its kernel and an f: standard-normal rows and norm 1, where nothing else is said."""
 
-    X: Matrix  # (N, d)
+    X: Rows  # (N, d)
     f: Vector  # (N,)
     kernel: nr.Kernel
     seed: int
+
+    def pool(self) -> nr.Pool | nr.BitPool:
+        """Return the pool, copied, as a user would make it."""
+        return nr.BitPool(self.X, packed=True) if self.X.dtype == np.uint8 else nr.Pool(self.X)
 
     def noise(self, T: int) -> Vector:
         """Return the noise of evaluations 0 … T − 1: the t-th is the same for every competitor."""
@@ -59,7 +64,11 @@ def kernel_of(name: str, d: int) -> nr.Kernel:
         return nr.Matern(nu=2.5, lengthscale=2 * lengthscale)
     if name == "ard":
         return nr.RBF(tuple(lengthscale * np.geomspace(0.5, 2.0, d)))
-    raise ValueError(f"kernel must be rbf, matern52 or ard, got {name!r}.")
+    if name == "scikit":
+        from sklearn.gaussian_process.kernels import RBF  # heavy, and no other case needs it
+
+        return as_kernel(RBF(lengthscale))
+    raise ValueError(f"kernel must be rbf, matern52, ard or scikit, got {name!r}.")
 
 
 def make_problem(N: int, *, d: int = 8, kernel: str = "rbf", seed: int = 0) -> Problem:

@@ -27,7 +27,8 @@ The problem: standard-normal rows with d = 8, RBF with lengthscale 12.5 (Matérn
 lengthscale a feature: 6.25 to 25), f = Σ aᵢ k(cᵢ, ·) with 40 standard-normal centres and
 coefficients of sum zero, scaled to RKHS norm 1, noise_std 0.05. Pool, f, seed and the noise of the
 t-th evaluation are the same for every competitor. Transcriptions are the papers' pseudo-code in
-vectorised NumPy with lazy UCBs (BBKB 2020, appendix A.3), and draw the same dictionaries.
+vectorised NumPy with lazy UCBs (BBKB 2020, appendix A.3), and draw the same dictionaries. Molecules
+are read from the folder that NOREGRET_DATA names, or from ../shared/data beside the checkout.
 """
 
 

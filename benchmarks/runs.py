@@ -14,6 +14,7 @@ import noregret as nr
 from benchmarks import transcriptions
 from benchmarks.contestants import make_optimizer, work_of
 from benchmarks.meter import Meter
+from benchmarks.molecules import make_molecules
 from benchmarks.problem import Problem, make_problem
 from benchmarks.subjects import Figures, Setting, Settings
 from noregret.arrays import Indices, Vector
@@ -25,6 +26,8 @@ FRESH = 7  # interpreters started to time an import
 
 def problem_of(settings: Settings, seed: int) -> Problem:
     """Return the problem that the settings name."""
+    if settings.get("kernel") == "tanimoto":
+        return make_molecules(integer(settings["N"]), seed=seed)
     return make_problem(
         integer(settings["N"]),
         d=integer(settings.get("d", 8)),

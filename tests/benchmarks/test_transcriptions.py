@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import noregret as nr
 from benchmarks import transcriptions
 from benchmarks.contestants import make_optimizer
+from benchmarks.measure import measured
 from benchmarks.meter import Meter
+from benchmarks.molecules import FILE, VARIABLE, make_molecules
 from benchmarks.problem import NORM_BOUND, Problem, make_problem
 from benchmarks.runs import MARKS, loop, marks_of, transcription
-from benchmarks.subjects import Settings
+from benchmarks.subjects import Settings, Sizes
 from noregret.arrays import Indices
 
 N, T = 200, 150
@@ -42,7 +47,9 @@ def paper_rows(problem: Problem, algorithm: str) -> Indices:
         ("bbkb global", "matern52"),
         ("bbkb global", "ard"),
         ("bbkb local", "rbf"),
+        ("bbkb global", "scikit"),
         ("mini_gp_ucb", "rbf"),
+        ("mini_gp_ucb", "scikit"),
         ("bkb", "rbf"),
     ],
 )
@@ -52,6 +59,32 @@ def test_transcription_and_library_choose_the_same_rows(algorithm: str, kernel: 
     ours, theirs = library_rows(problem, algorithm), paper_rows(problem, algorithm)
     first = np.flatnonzero(ours != theirs)[:1]
     assert not first.size, f"they part at evaluation {first[0]}: {ours[first]} and {theirs[first]}"
+
+
+@pytest.mark.parametrize("algorithm", ["mini_gp_ucb", "bbkb global"])
+def test_transcription_and_library_choose_the_same_molecules(
+    algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On packed bits as on numbers; lower scores are better."""
+    rng = np.random.default_rng(0)
+    bits, y = rng.random((90, 64)) < 0.2, rng.standard_normal(90).astype(np.float32)
+    np.savez(tmp_path / FILE, fp=np.packbits(bits, axis=1), y=y)
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    problem = make_molecules(80, seed=1)
+    assert problem.f.argmax() == y[:80].argmin()
+    assert problem.f.max() == pytest.approx(1.0)
+    assert isinstance(problem.pool(), nr.BitPool)
+    ours, theirs = library_rows(problem, algorithm), paper_rows(problem, algorithm)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_without_data_a_case_is_skipped_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not everybody has the molecules; the other cases must run all the same."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    subject = Sizes().subject("", "loop", algorithm="uniform", N=50, T=20, kernel="tanimoto")
+    assert measured(subject, 0, 1)["skipped"].startswith(f"no {FILE} in {tmp_path}; {VARIABLE}")
 
 
 def test_runs_of_both_are_measured_alike() -> None:
