@@ -25,6 +25,7 @@ CONTENDERS = "tests/test_contenders.py::"
 SURVEY = "tests/surveys/test_exact_survey.py::"
 STICKY = "tests/surveys/test_sticky_survey.py::"
 EVOLUTION = "tests/test_evolution.py::"
+TANIMOTO = "tests/kernels/test_tanimoto.py::"
 LAZY = "tests/integration/test_lazy_is_full.py::"
 WIDTHS = "tests/test_confidence.py::test_widths_are_their_formulas"
 STEPS = TWINS + "test_bbkb_is_its_pseudo_code_step_by_step"
@@ -557,6 +558,46 @@ MUTANTS = (
         "return stream(evidence.seed, Purpose.START, part)",
         "return evidence.rng(Purpose.START)",
         "tests/test_designs.py::test_a_design_in_parts_is_the_design",
+        "a byte takes 256 common bits for none",
+        "kernels/bits.py",
+        "a.max() > 255",
+        "a.max() > 1 << 20",
+        TANIMOTO + "test_more_than_255_common_bits_are_counted",
+    ),
+    Mutant(
+        "two empty fingerprints have nothing in common",
+        "kernels/bits.py",
+        "(common + (joined == 0))",
+        "common",
+        TANIMOTO + "test_either_way_counts_what_sets_have_in_common",
+    ),
+    Mutant(
+        "bits behind the last one are taken in",
+        "pools/bits.py",
+        "if beyond.any():",
+        "if beyond.all() and beyond.size > 99:",
+        "tests/pools/test_bit_pool.py::test_what_are_no_bits_is_refused",
+    ),
+    Mutant(
+        "noise inside a kernel of scikit-learn is taken for f",
+        "kernels/scikit.py",
+        "if isinstance(part, module.WhiteKernel):",
+        "if part is None:",
+        "tests/kernels/test_scikit.py::test_noise_in_the_kernel_is_refused",
+    ),
+    Mutant(
+        "what a function returns is written to",
+        "kernels/functions.py",
+        "np.array(self._function(X, Z), dtype=np.float64)",
+        "np.asarray(self._function(X, Z), dtype=np.float64)",
+        "tests/kernels/test_functions.py::test_what_the_function_returns_is_not_written_to",
+    ),
+    Mutant(
+        "one-hot blocks read as sums, not as numbers",
+        "kernels/categorical.py",
+        "2.0 ** np.arange(width)",
+        "1.0 ** np.arange(width)",
+        "tests/kernels/test_categorical.py::test_one_hot_blocks_are_their_codes",
     ),
 )
 

@@ -127,6 +127,17 @@ def test_a_large_one_is_checked_on_some_rows(monkeypatch: pytest.MonkeyPatch) ->
         nr.Precomputed(with_entry(17, 2, np.nan))
 
 
+def test_a_memory_map_is_checked_on_some_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """80 GB are not read for a check; what is wrong is named as it stands in the whole."""
+    monkeypatch.setattr(precomputed, "SAMPLED", 10)
+    for row, column in ((29, 3), (16, 9)):
+        np.save(tmp_path / "K.npy", with_entry(row, column, np.nan))
+        with pytest.raises(KernelError, match=rf"K\[{row}, {column}\] is nan"):
+            nr.Precomputed(np.load(tmp_path / "K.npy", mmap_mode="r"))
+
+
 @pytest.mark.parametrize(
     ("make", "match"),
     [

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.gaussian_process import kernels as sk
 
 import noregret as nr
 from noregret.arrays import Rows
-from noregret.errors import ArgumentError
+from noregret.errors import ArgumentError, KernelError
 from noregret.kernels import bits, probe
 from noregret.threads import spread
 from twins import slow_tanimoto
@@ -61,11 +62,11 @@ def test_large_blocks_are_cut_without_seams(
 
 def test_more_than_255_common_bits_are_counted() -> None:
     """A byte would begin again at 0."""
-    X = np.ones((20, 2048))
-    X[10:, 300:] = 0.0
+    X = np.zeros((20, 2048))
+    X[:10, :260], X[10:, :300] = 1.0, 1.0  # sparse enough for bytes
     rows = nr.BitPool(np.repeat(X, 30, axis=0)).X
     K = nr.Tanimoto()(rows, rows)
-    np.testing.assert_array_equal(np.unique(K), [300 / 2048, 1.0])
+    np.testing.assert_array_equal(np.unique(K), [260 / 300, 1.0])
     np.testing.assert_array_equal(np.diag(K), np.ones(len(K)))
 
 
@@ -107,6 +108,16 @@ def test_threads_agree() -> None:
     for _ in range(5):
         found = spread(lambda piece: nr.Tanimoto()(piece, rows), pieces)
         np.testing.assert_array_equal(np.vstack(found), whole)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [nr.RBF(), nr.Matern(), nr.Linear(), nr.Polynomial(), nr.Categorical(), sk.RBF()],
+)
+def test_kernels_on_numbers_refuse_packed_bits(kernel: nr.Kernel) -> None:
+    """Bytes would be subtracted, and begin again at 255."""
+    with pytest.raises(KernelError, match=r"packed bits: use noregret.Tanimoto\(\)"):
+        nr.bbkb(nr.BitPool(np.eye(5)), kernel=kernel, noise_std=0.1)
 
 
 def test_other_rows_are_refused() -> None:

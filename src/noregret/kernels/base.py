@@ -67,6 +67,15 @@ def require_kernel(value: object) -> Kernel:
     return value
 
 
+def require_numbers(*blocks: Rows) -> None:
+    """Raise where rows are packed bits, which no kernel on numbers can read."""
+    if any(X.dtype == np.uint8 for X in blocks):
+        raise KernelError(
+            "this kernel compares numbers, and the pool holds packed bits: use noregret.Tanimoto() "
+            "with a BitPool, or noregret.Pool(X) with this kernel."
+        )
+
+
 def probe(kernel: Kernel, X: Rows) -> None:
     """Raise a KernelError unless `kernel` behaves like one on the rows of X (a few dozen)."""
     require_kernel(kernel)

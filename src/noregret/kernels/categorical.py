@@ -11,6 +11,7 @@ import numpy as np
 from noregret.arrays import Matrix, Vector
 from noregret.errors import ArgumentError, require_at_least, require_count
 from noregret.kernels.algebra import plus, times
+from noregret.kernels.base import require_numbers
 
 CACHED = 1 << 15  # numbers in a block that stays in a core's own cache
 WIDEST = 52  # columns of 0 and 1 that one float64 tells apart
@@ -66,6 +67,7 @@ class Categorical:
         object.__setattr__(self, "groups", checked)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        require_numbers(X, Z)
         A, B = self._codes(X), self._codes(Z)
         w = np.broadcast_to(self.weights, len(A))
         K = np.zeros((A.shape[1], B.shape[1]))

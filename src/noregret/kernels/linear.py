@@ -10,6 +10,7 @@ import numpy as np
 from noregret.arrays import Matrix, Vector
 from noregret.errors import require_at_least, require_count
 from noregret.kernels.algebra import plus, times
+from noregret.kernels.base import require_numbers
 
 
 @final
@@ -27,6 +28,7 @@ class Linear:
         require_at_least("Linear(bias=...)", self.bias, 0.0)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        require_numbers(X, Z)
         K: Matrix = X @ Z.T
         K += self.bias
         return K
@@ -67,6 +69,7 @@ class Polynomial:
         require_at_least("Polynomial(bias=...)", self.bias, 0.0)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        require_numbers(X, Z)
         K: Matrix = X @ Z.T
         K += self.bias
         return _raised(K, self.degree)

@@ -54,7 +54,10 @@ class Precomputed:
         N = len(matrix)
         some = np.unique(np.linspace(0, N - 1, SAMPLED).astype(np.int64))
         sample = np.asarray(matrix[np.ix_(some, some)], dtype=np.float64)
-        _require_symmetric(sample if isinstance(K, np.memmap) else matrix)
+        if isinstance(K, np.memmap):
+            _require_symmetric(sample, some)
+        else:
+            _require_symmetric(matrix, np.arange(N))
         _require_semidefinite(sample, N)
         self._K: npt.NDArray[np.floating] = matrix
 
@@ -91,25 +94,25 @@ class Precomputed:
         return rows
 
 
-def _require_symmetric(K: npt.NDArray[np.floating]) -> None:
-    """Raise unless K is finite and symmetric, looking at a few rows and columns at a time."""
+def _require_symmetric(K: npt.NDArray[np.floating], numbers: Indices) -> None:
+    """Raise unless K is finite and symmetric, a few rows and columns at a time, numbered so."""
     step = max(1, CHUNK_BYTES // (8 * len(K)))
     for start in range(0, len(K), step):
         down, right = K[start : start + step], K[:, start : start + step].T
         scale = float(np.abs(down).max())
         if not np.isfinite(scale):
             row, column = np.argwhere(~np.isfinite(down))[0].tolist()
+            i, j = numbers[start + row], numbers[column]
             raise KernelError(
-                f"Precomputed(K=...) must be finite: K[{start + row}, {column}] is "
-                f"{down[row, column]}."
+                f"Precomputed(K=...) must be finite: K[{i}, {j}] is {down[row, column]}."
             )
         off = np.abs(down - right)
         if not float(off.max()) <= ROUNDING * scale:
             row, column = np.unravel_index(int(np.argmax(off)), off.shape)
+            i, j = numbers[start + row], numbers[column]
             raise KernelError(
-                f"Precomputed(K=...) must be symmetric: K[{start + row}, {column}] is "
-                f"{down[row, column]:g}, K[{column}, {start + row}] is {right[row, column]:g}. "
-                "(K + K.T) / 2 is."
+                f"Precomputed(K=...) must be symmetric: K[{i}, {j}] is {down[row, column]:g}, "
+                f"K[{j}, {i}] is {right[row, column]:g}. (K + K.T) / 2 is."
             )
 
 

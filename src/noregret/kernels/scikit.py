@@ -13,6 +13,7 @@ import numpy as np
 
 from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import KernelError
+from noregret.kernels.base import require_numbers
 
 MODULE = "sklearn.gaussian_process.kernels"
 
@@ -38,6 +39,7 @@ class ScikitKernel:
     def __call__(self, X: Rows, Z: Rows) -> Matrix:
         if len(X) == 0 or len(Z) == 0:
             return np.zeros((len(X), len(Z)))
+        require_numbers(X, Z)
         return np.asarray(self.kernel(X, Z), dtype=np.float64)
 
     def diagonal(self, X: Rows) -> Vector:

@@ -14,6 +14,7 @@ import numpy as np
 from noregret.arrays import Matrix, Vector
 from noregret.errors import ArgumentError, require_positive
 from noregret.kernels.algebra import plus, times
+from noregret.kernels.base import require_numbers
 
 Lengthscale: TypeAlias = float | tuple[float, ...]
 CACHED = 1 << 15  # numbers in a block that stays in a core's own cache
@@ -138,6 +139,7 @@ def _of_distances(
     eps·(‖x‖² + ‖z‖²). Pairs so close that this error matters are computed again by differences, so
     that equal rows have distance 0. Rows are first centred on one of them, to keep norms small.
     """
+    require_numbers(X, Z)
     if isinstance(scale, tuple) and len(scale) != X.shape[1]:
         raise ArgumentError(
             f"lengthscale has {len(scale)} entries for candidates of {X.shape[1]} features; "
