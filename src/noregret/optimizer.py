@@ -358,7 +358,7 @@ def load(path: str | os.PathLike[str], *, pool: Domain, kernel: Kernel | None = 
     """Go on from a saved run: the same choices, bit for bit, as the run that was not broken off.
 
     `pool` must be the pool of the saved run. `kernel` is needed where the run used a kernel that
-    is not one of this library's.
+    is not one of this library's, or a function or matrix.
     """
     require_domain(pool)
     own = None if kernel is None else as_kernel(kernel)

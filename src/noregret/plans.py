@@ -69,7 +69,8 @@ MEANING = """
     Settings
     --------
     kernel      how alike candidates are; `variance * RBF(lengthscale)`, where √variance is the
-                spread of f and lengthscale the distance over which it changes
+                spread of f and lengthscale the distance over which it changes; kernels of
+                scikit-learn are taken as they are, functions as `FunctionKernel(k)`
     noise_std   standard deviation of one evaluation; that of replicates, if you have some
     offset      a typical value of f; the model believes it far from all evaluations
     goal        "max" or "min"
