@@ -558,6 +558,8 @@ MUTANTS = (
         "return stream(evidence.seed, Purpose.START, part)",
         "return evidence.rng(Purpose.START)",
         "tests/test_designs.py::test_a_design_in_parts_is_the_design",
+    ),
+    Mutant(
         "a byte takes 256 common bits for none",
         "kernels/bits.py",
         "a.max() > 255",
