@@ -17,10 +17,12 @@ ROOT = SOURCE.parents[1]
 # From the ground up: a room may import only rooms above it in this list.
 MAP = (
     "errors",
+    "extras",
     "arrays",
     "streams",
     "threads",
     "work",
+    "progress",
     "pools.names",
     "pools.base",
     "pools.array",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret import runner
+from noregret import progress as bars
 from noregret.arrays import Vector
 from noregret.batches import Failed
 
@@ -279,7 +279,7 @@ def test_progress_is_shown_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """On stderr, so that a pipe of results stays clean."""
-    monkeypatch.setattr(runner, "SILENT_SECONDS", 0)
+    monkeypatch.setattr(bars, "SILENT_SECONDS", 0)
     monkeypatch.setenv("FORCE_COLOR", "1")  # what is captured counts as a terminal
     monkeypatch.setenv("TERM", "xterm")
     nr.maximize(f, POOL, algorithm=nr.uniform, budget=10, progress=True)
@@ -293,7 +293,7 @@ def test_progress_ends_with_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The cursor and the terminal must come back."""
-    monkeypatch.setattr(runner, "SILENT_SECONDS", 0)
+    monkeypatch.setattr(bars, "SILENT_SECONDS", 0)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     with pytest.raises(ZeroDivisionError):
@@ -307,7 +307,7 @@ def test_nothing_is_written_where_nothing_was_asked_for(
     progress: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A short run, or progress=False, writes not a byte."""
-    monkeypatch.setattr(runner, "SILENT_SECONDS", 1e9 if progress else 0)
+    monkeypatch.setattr(bars, "SILENT_SECONDS", 1e9 if progress else 0)
     monkeypatch.setenv("FORCE_COLOR", "1")
     nr.maximize(f, POOL, algorithm=nr.uniform, budget=10, progress=progress)
     shown = capsys.readouterr()

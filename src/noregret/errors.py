@@ -42,6 +42,10 @@ class SnapshotError(NoRegretError, ValueError):
     """A saved run cannot be written, or read back with what was given."""
 
 
+class ExtraError(NoRegretError, ImportError):
+    """A package that is needed for this is not installed."""
+
+
 class NumericalWarning(UserWarning):
     """Rounding had to be repaired; results stay usable but have lost digits."""
 

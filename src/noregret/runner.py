@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -18,13 +15,10 @@ from noregret.batches import Batch, Failed
 from noregret.errors import ArgumentError, TellError, require_count
 from noregret.optimizer import MOST_VALUE, Goal, Optimizer
 from noregret.pools import Domain, Keys
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+from noregret.progress import Display
 
 Objective: TypeAlias = Callable[[Vector], "float | Failed"]
 Callback: TypeAlias = Callable[[Optimizer, Batch, "list[float | Failed]"], "bool | None"]
-SILENT_SECONDS = 2.0
 
 
 @final
@@ -133,7 +127,7 @@ def _run(
     by_id: bool,
 ) -> Result:
     history = _History(optimizer)
-    with _Display(budget if progress else None) as display:
+    with Display("evaluations", total=budget, shown=progress) as display:
         try:
             while optimizer.spent < budget:
                 batch = optimizer.ask(at_most=budget - optimizer.spent)
@@ -177,7 +171,7 @@ def _evaluate(
     batch: Batch,
     by_id: bool,
     told: list[float | Failed],
-    display: _Display,
+    display: Display,
 ) -> None:
     what = batch.sequence.tolist() if by_id else batch
     for argument in what:
@@ -206,48 +200,3 @@ def _checked(value: object) -> float | Failed:
             "or noregret.FAILED."
         )
     return number
-
-
-@final
-class _Display(AbstractContextManager["_Display"]):
-    """A progress bar that appears once a run has taken two seconds."""
-
-    def __init__(self, total: int | None) -> None:
-        self._total = total
-        self._began = time.monotonic()
-        self._done = 0
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
-
-    def advance(self) -> None:
-        self._done += 1
-        if self._total is None:
-            return
-        if self._bar is None and time.monotonic() - self._began > SILENT_SECONDS:
-            self._appear()
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._done)
-
-    def _appear(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-        self._bar = Progress(
-            "evaluations",
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._bar.add_task("", total=self._total)
-        self._bar.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
