@@ -53,6 +53,7 @@ from noregret.kernels import (
 )
 from noregret.optimizer import Optimizer, load
 from noregret.pools import BitPool, Box, Pool
+from noregret.pools import Box, MappedPool, Pool, read_pool
 from noregret.posteriors import ExactPosterior, NystromPosterior
 from noregret.rivals import lin_ucb, random_search, regularized_evolution, ts_qff
 from noregret.runner import Result, maximize, minimize
@@ -87,6 +88,7 @@ __all__ = [
     "Kernel",
     "Linear",
     "LocalRatio",
+    "MappedPool",
     "Matern",
     "NoRegretError",
     "NystromPosterior",
@@ -125,5 +127,6 @@ __all__ = [
     "regularized_evolution",
     "ts_qff",
     "tune",
+    "read_pool",
     "uniform",
 ]

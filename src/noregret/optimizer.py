@@ -25,6 +25,7 @@ from noregret.kernels import Kernel, as_kernel
 from noregret.ledger import Ledger
 from noregret.policy import Evidence, Policy, State
 from noregret.pools import Domain, Places, require_domain
+from noregret.pools.tables import is_frame
 from noregret.posteriors import Points
 from noregret.snapshot import Parts
 from noregret.threads import steady
@@ -271,7 +272,7 @@ class Optimizer:
     def _given(self, what: object) -> Indices | Rows:
         """Return the rows of ids, or checked features where one point a row is given."""
         try:
-            dimensions = np.ndim(what)  # type: ignore[arg-type]  # whatever a user gives
+            dimensions = 2 if is_frame(what) else np.ndim(what)  # type: ignore[arg-type]  # anything
         except ValueError:  # a ragged list: `find` says what is wrong with it
             dimensions = 1
         if dimensions != 2:

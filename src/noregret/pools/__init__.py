@@ -5,6 +5,8 @@ from noregret.pools.base import Candidates, Domain, require_domain
 from noregret.pools.bits import BitPool
 from noregret.pools.box import Box
 from noregret.pools.matching import hashed
+from noregret.pools.files import read_pool
+from noregret.pools.mapped import MappedPool
 from noregret.pools.names import Keys
 from noregret.pools.places import Picks, Places
 from noregret.pools.scales import Scales, as_numbers, numbers
@@ -22,5 +24,10 @@ __all__ = [
     "as_numbers",
     "hashed",
     "numbers",
+    "MappedPool",
+    "Picks",
+    "Places",
+    "Pool",
+    "read_pool",
     "require_domain",
 ]

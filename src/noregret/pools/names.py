@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,7 @@ class Names:
             raise PoolError(f"ids must be one key or a flat sequence, got shape {wanted.shape}.")
         if wanted.size == 0:
             return np.empty(0, dtype=np.int64)
+        wanted = _plain(wanted)
         return self._find_rows(wanted) if self._names is None else self._find_names(wanted)
 
     def digest(self, digest: hashlib._Hash) -> None:
@@ -89,9 +90,7 @@ class Names:
 
 
 def _checked(names: object, count: int) -> Keys:
-    array = np.asarray(names)
-    if array.dtype.kind == "O" and all(isinstance(name, str) for name in array.ravel()):
-        array = array.astype(np.str_)
+    array = _plain(np.asarray(names))
     if array.ndim != 1 or array.dtype.kind not in "Uiu":
         raise PoolError(
             "Pool(names=...) must be a flat sequence of strings or whole numbers, one a candidate."
@@ -106,8 +105,25 @@ def _checked(names: object, count: int) -> Keys:
             f"({len(repeated)} names are repeated)."
         )
     if array.dtype.kind in "iu":
+        if count and int(array.max()) > np.iinfo(np.int64).max:
+            raise PoolError(
+                f"Pool(names=...) holds {array.max()}; whole numbers must be below 2^63. "
+                "Give such names as strings."
+            )
         return array.astype(np.int64)
     return array.astype(f"U{max(1, int(np.char.str_len(array).max()))}")  # as wide as needed
+
+
+def _plain(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return names that data frames hold as objects as what they are: strings, whole numbers."""
+    if names.dtype.kind == "T":
+        return names.astype(np.str_)
+    if names.dtype.kind == "O":
+        if all(isinstance(name, str) for name in names.flat):
+            return names.astype(np.str_)
+        if all(type(name) is int for name in names.flat):
+            return np.array(names.tolist())
+    return names
 
 
 def _nearest(name: object, names: Keys) -> str:
