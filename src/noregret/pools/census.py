@@ -21,6 +21,7 @@ from noregret.pools.encoding import (
     Encoding,
     Level,
     Number,
+    as_mask,
     levels_of,
     numbers,
     present,
@@ -57,24 +58,35 @@ class Census:
 
         Keys are the names; without a column of names, row numbers of the table.
         """
-        start, given, width = 0, 0, self.shape[1]
-        wanted = [column.name for column in self.encoding.columns] + self._also
+        start = given = 0
+        size = chunk_rows(self.shape[1])
+        wanted = dict.fromkeys([column.name for column in self.encoding.columns])
+        wanted |= {} if self.name is None else {self.name: None}
         for batch in walk(
-            *(self.source, wanted), label="rows encoded", total=self.rows, progress=progress
+            *(self.source, list(wanted)), label="rows encoded", total=self.rows, progress=progress
         ):
-            for first in range(0, batch.num_rows, chunk_rows(width)):
-                part = batch.slice(first, chunk_rows(width))
-                X = self.encoding.encode(part)
-                kept = np.isfinite(X).all(axis=1)
-                keys: Keys = np.arange(start, start + len(X))
-                if self.name is not None:
-                    names = names_of(self.name, part.column(self.name))
-                    kept &= _mask(names.is_valid())
-                    keys = _keys(names, kept)
-                start, given = start + len(X), given + int(kept.sum())
+            for first in range(0, batch.num_rows, size):
+                part = batch.slice(first, size)
+                kept = self._kept(part)
+                keys: Keys = start + np.flatnonzero(kept)
+                start, given = start + part.num_rows, given + len(keys)
                 self._require_unchanged(given <= self.kept)
-                yield X[kept], keys if self.name is not None else keys[kept]
+                if len(keys) < part.num_rows:  # a level may stand in rows that are left out only
+                    part = part.filter(arrow().array(kept))
+                if self.name is not None:
+                    keys = _keys(names_of(self.name, part.column(self.name)))
+                X = self.encoding.encode(part)
+                self._require_unchanged(bool(np.isfinite(X).all()))
+                yield X, keys
         self._require_unchanged(given == self.kept)
+
+    def _kept(self, batch: pa.RecordBatch) -> Mask:
+        if self.kept == self.rows:
+            return np.ones(batch.num_rows, dtype=np.bool_)
+        kept = self.encoding.present(batch)
+        if self.name is not None:
+            kept &= as_mask(names_of(self.name, batch.column(self.name)).is_valid())
+        return kept
 
     def names(self, keys: list[Keys]) -> Names:
         """Return the names of candidates from the keys of all blocks."""
@@ -85,11 +97,6 @@ class Census:
             return Names(joined, self.kept)
         except PoolError as error:
             raise PoolError(f"{self.source.label}, name={self.name!r}: {error}") from None
-
-    @property
-    def _also(self) -> list[str]:
-        known = [column.name for column in self.encoding.columns]
-        return [] if self.name is None or self.name in known else [self.name]
 
     def _require_unchanged(self, same: bool) -> None:
         if not same:
@@ -109,7 +116,7 @@ def take_census(source: Source, recipe: Recipe, *, progress: bool) -> Census:
         looked = [tally.look(batch.column(tally.name)) for tally in tallies]
         masks = {tally.name: mask for tally, (_, mask) in zip(tallies, looked, strict=True)}
         if name is not None:
-            masks[name] = _mask(names_of(name, batch.column(name)).is_valid())
+            masks[name] = as_mask(names_of(name, batch.column(name)).is_valid())
         kept = gaps.add(masks, batch.num_rows)
         for tally, (values, _) in zip(tallies, looked, strict=True):
             tally.learn(values, kept)
@@ -171,7 +178,7 @@ class _Choices:
 
     def look(self, column: pa.Array) -> tuple[Any, Mask]:
         values = levels_of(self.name, column)
-        return values, _mask(present(values))
+        return values, as_mask(present(values))
 
     def learn(self, values: Any, kept: Mask) -> None:
         self.levels.update(values.filter(arrow().array(kept)).unique().to_pylist())
@@ -241,12 +248,7 @@ def names_of(name: str, column: pa.Array) -> pa.Array:
     return values
 
 
-def _keys(names: pa.Array, kept: Mask) -> Keys:
-    chosen = names.filter(arrow().array(kept)).to_numpy(zero_copy_only=False)
-    keys: Keys = chosen.astype(np.int64 if chosen.dtype.kind == "i" else np.str_)
+def _keys(names: pa.Array) -> Keys:
+    values = names.to_numpy(zero_copy_only=False)
+    keys: Keys = values.astype(np.int64 if values.dtype.kind == "i" else np.str_)
     return keys
-
-
-def _mask(truths: pa.Array) -> Mask:
-    mask: Mask = truths.to_numpy(zero_copy_only=False)
-    return mask

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Vector, as_matrix
+from noregret.arrays import Indices, Mask, Matrix, Vector, as_matrix
 from noregret.errors import ArgumentError, PoolError
 from noregret.pools.recipes import is_string
 from noregret.pools.tables import arrow, frame_of, is_frame
@@ -35,6 +35,10 @@ class Column(Protocol):
         """Names of the features."""
         ...
 
+    def present(self, column: pa.Array) -> Mask:
+        """Tell where there is a value."""
+        ...
+
     def write(self, column: pa.Array, out: Matrix) -> None:
         """Write features, one row each; NaN where the value is missing."""
         ...
@@ -52,6 +56,9 @@ class Number:
     @property
     def labels(self) -> tuple[str, ...]:
         return (self.name,)
+
+    def present(self, column: pa.Array) -> Mask:
+        return np.isfinite(numbers(self.name, column))
 
     def write(self, column: pa.Array, out: Matrix) -> None:
         out[:, 0] = (numbers(self.name, column) - self.low) / self.span
@@ -71,6 +78,9 @@ class Choice:
         return (
             tuple(f"{self.name}={level}" for level in self.levels) if self.onehot else (self.name,)
         )
+
+    def present(self, column: pa.Array) -> Mask:
+        return as_mask(present(levels_of(self.name, column)))
 
     def write(self, column: pa.Array, out: Matrix) -> None:
         codes = self._codes(column)
@@ -141,6 +151,13 @@ class Encoding:
             column.write(batch.column(column.name), out[:, places[0] : places[-1] + 1])
         return out
 
+    def present(self, batch: pa.RecordBatch) -> Mask:
+        """Tell which rows miss nothing."""
+        whole: Mask = np.ones(batch.num_rows, dtype=np.bool_)
+        for column in self.columns:
+            whole &= column.present(batch.column(column.name))
+        return whole
+
     def read(self, name: str, frame: object) -> Matrix:
         """Return the features of rows that a user gave as a data frame, in argument `name`."""
         given = frame_of(name, frame)
@@ -203,7 +220,12 @@ def levels_of(name: str, column: pa.Array) -> pa.Array:
     if is_string(column.type):
         return column.cast(pa.large_string())
     if types.is_integer(column.type):
-        return _cast(name, column, pa.int64(), 0)
+        try:
+            return column.cast(pa.int64())
+        except pa.ArrowInvalid:
+            raise PoolError(
+                f"column {name!r} holds whole numbers of 2^63 or more; turn them into strings."
+            ) from None
     if types.is_floating(column.type):
         return column.cast(pa.float64())
     if types.is_boolean(column.type) or types.is_null(column.type):
@@ -217,6 +239,12 @@ def present(levels: pa.Array) -> pa.Array:
     if arrow().types.is_floating(levels.type):
         return compute.is_finite(levels).fill_null(False)
     return levels.is_valid()
+
+
+def as_mask(truths: pa.Array) -> Mask:
+    """Return truths of Arrow as NumPy's."""
+    mask: Mask = truths.to_numpy(zero_copy_only=False)
+    return mask
 
 
 def _cast(name: str, column: pa.Array, type_: Any, like: Level) -> pa.Array:

@@ -68,10 +68,14 @@ def read_pool(
             )
         return MappedPool(file, progress=progress)
     target = None if into is None else _target(Path(into))
-    census = _census(file, ending, recipe, progress)
-    return (
-        pool_of(census, progress=progress) if target is None else _written(census, target, progress)
-    )
+    pa = arrow()
+    try:
+        census = _census(file, ending, recipe, progress)
+        if target is not None:
+            return _written(census, target, progress)
+        return pool_of(census, progress=progress)
+    except (pa.ArrowException, OSError) as error:
+        raise PoolError(f"{file} cannot be read as {ending}: {error}.") from error
 
 
 @final

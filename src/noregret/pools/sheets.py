@@ -80,9 +80,11 @@ def _fitting(type_: Any, text: pa.Array) -> Any:
     """Return the narrowest type, from this one on, that the text of a block can be read as."""
     pa = arrow()
     wider = {
-        pa.null(): (pa.null(), pa.int64(), pa.float64(), pa.bool_()),
+        pa.null(): (pa.int64(), pa.float64(), pa.bool_()),
         pa.int64(): (pa.int64(), pa.float64()),
     }
+    if text.null_count == len(text):
+        return type_
     plain = arrow("pyarrow.compute").utf8_trim_whitespace(text)
     for candidate in wider.get(type_, (type_,)):
         try:

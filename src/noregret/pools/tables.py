@@ -56,7 +56,10 @@ class Frame:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         chosen = self.table.select(list(columns))
-        return iter(chosen.to_batches(max_chunksize=chunk_rows(len(columns))))
+        pa = arrow()
+        for batch in chosen.to_batches(max_chunksize=chunk_rows(len(columns))):
+            plain = [_without_views(column) for column in batch.columns]
+            yield pa.RecordBatch.from_arrays(plain, list(columns))
 
 
 def arrow(module: str = "pyarrow") -> Any:
@@ -95,6 +98,17 @@ def frame_of(label: str, frame: object) -> Frame:
             f"{label} cannot be read: {error}. "
             "Columns must hold numbers, booleans or strings, each column of one kind."
         ) from error
+
+
+def _without_views(column: pa.Array) -> pa.Array:
+    """Return text that is held as views, as in Polars, as plain text: Arrow can do more with it."""
+    pa = arrow()
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    if pa.types.is_dictionary(column.type):
+        values = _without_views(column.dictionary)
+        return pa.DictionaryArray.from_arrays(column.indices, values)
+    return column
 
 
 def walk(
