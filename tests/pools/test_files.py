@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -21,6 +22,9 @@ import noregret as nr
 from noregret import progress as bars
 from noregret.errors import ArgumentError, ExtraError, PoolError
 from noregret.pools.census import take_census
+from noregret.pools.files import Parquet
+from noregret.pools.sheets import Sheet
+from noregret.pools.tables import Source
 from tables import Table, by_hand, tables
 
 TABLE: Table = {
@@ -193,6 +197,28 @@ def test_npy_is_mapped(tmp_path: Path) -> None:
     for setting in settings:
         with pytest.raises(ArgumentError, match=r"\.npy file: its features are taken as they are"):
             nr.read_pool(path, **setting)  # type: ignore[arg-type]  # one each
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv"])
+def test_memory_does_not_grow_with_the_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file larger than memory must be read all the same: blocks are let go."""
+    monkeypatch.setattr("noregret.pools.sheets.BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr("noregret.pools.files.chunk_rows", lambda _: 1 << 12)
+    X = np.random.default_rng(0).random((1 << 17, 4))  # 4 MiB
+    table, path = pa.table({f"x{i}": X[:, i] for i in range(4)}), tmp_path / name
+    if name == "t.parquet":
+        pq.write_table(table, path, row_group_size=1 << 13, use_dictionary=False)
+    else:
+        pa_csv.write_csv(table, path)
+    source: Source = Parquet(path) if name == "t.parquet" else Sheet.opened(path)
+    before, held = pa.total_allocated_bytes(), []
+    for batch in source.batches(table.column_names):
+        assert batch.num_columns == 4
+        held.append(pa.total_allocated_bytes() - before)
+    assert len(held) >= 32
+    assert max(held) < X.nbytes / 2
 
 
 def test_a_pandas_index_in_parquet_is_no_feature(tmp_path: Path) -> None:

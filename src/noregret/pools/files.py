@@ -101,7 +101,8 @@ class Parquet:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         size = chunk_rows(len(columns))
-        with arrow("pyarrow.parquet").ParquetFile(self.path) as file:
+        # Buffered beforehand, all of the file would be in memory before long.
+        with arrow("pyarrow.parquet").ParquetFile(self.path, pre_buffer=False) as file:
             yield from file.iter_batches(batch_size=size, columns=list(columns))
 
 

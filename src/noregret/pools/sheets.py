@@ -13,7 +13,7 @@ from noregret.pools.tables import arrow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK_BYTES = 1 << 24  # read together; types are first guessed from so much
+BLOCK_BYTES = 1 << 22  # types are first guessed from so much; some thirty blocks are read ahead
 
 
 class UnsettledError(PoolError):
