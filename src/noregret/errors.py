@@ -42,8 +42,8 @@ class SnapshotError(NoRegretError, ValueError):
     """A saved run cannot be written, or read back with what was given."""
 
 
-class ExtraError(NoRegretError, ImportError):
-    """A package that is needed for this is not installed."""
+class MissingExtraError(NoRegretError, ImportError):
+    """An optional package is not installed."""
 
 
 class NumericalWarning(UserWarning):

@@ -1,24 +1,19 @@
-"""Packages that not everybody needs, imported when they are."""
+"""Packages that not everybody needs."""
 
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
+from typing import Any
 
-from noregret.errors import ExtraError
+from noregret.errors import MissingExtraError
 
 
-def require_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Return a module of an optional package, or say what to install.
-
-    >>> require_extra("json", extra="tables", purpose="reading tables").__name__
-    'json'
-    """
+def require_extra(package: str, *, extra: str, what: str) -> Any:
+    """Import an optional package, or say what to install for `what` to work."""
     try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        package = module.partition(".")[0]
-        raise ExtraError(
-            f"{purpose} needs {package}, which could not be imported ({error}). "
-            f"Install it with: pip install 'noregret[{extra}]'."
+        return importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"{what} needs {package.partition('.')[0]}, which is not installed: "
+            f'pip install "noregret[{extra}]".'
         ) from error

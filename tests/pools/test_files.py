@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret import progress as bars
-from noregret.errors import ArgumentError, ExtraError, PoolError
+from noregret.errors import ArgumentError, MissingExtraError, PoolError
 from noregret.pools.census import take_census
 from noregret.pools.files import Parquet
 from noregret.pools.sheets import Sheet
@@ -342,7 +342,7 @@ def test_without_pyarrow_npy_is_read_all_the_same(
     (tmp_path / "x.csv").write_text("x\n1\n")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     assert len(nr.read_pool(tmp_path / "x.npy")) == 2
-    with pytest.raises(ExtraError, match=r"noregret\[tables\]"):
+    with pytest.raises(MissingExtraError, match=r"noregret\[tables\]"):
         nr.read_pool(tmp_path / "x.csv")
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.errors import ArgumentError, ExtraError, PoolError
+from noregret.errors import ArgumentError, MissingExtraError, PoolError
 from tables import MAKERS, Table, by_hand, tables
 
 TABLE: Table = {
@@ -405,7 +405,7 @@ def test_the_array_pool_points_frames_to_their_door() -> None:
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The core needs no PyArrow; tables do."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ExtraError, match=r"needs pyarrow.*noregret\[tables\]"):
+    with pytest.raises(MissingExtraError, match=r"needs pyarrow.*noregret\[tables\]"):
         nr.Pool.from_frame(pl.DataFrame({"x": [1.0]}))
 
 

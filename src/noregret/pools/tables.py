@@ -64,7 +64,7 @@ class Frame:
 
 def arrow(module: str = "pyarrow") -> Any:
     """Return PyArrow, or a module of it."""
-    return require_extra(module, extra="tables", purpose="reading data frames and table files")
+    return require_extra(module, extra="tables", what="reading data frames and table files")
 
 
 def is_frame(thing: object) -> bool:
