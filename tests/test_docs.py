@@ -40,6 +40,23 @@ def test_the_readme_runs_as_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert best.mean > 0.9
 
 
+PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_runs_as_printed(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From top to bottom, as somebody would who tries it out."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    text = (ROOT / "docs" / page).read_text()
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.S):
+        exec(block, names)
+    for name in re.findall(r"\bnr\.(\w+)", text):
+        assert hasattr(noregret, name), name
+
+
 def test_the_readme_lists_every_algorithm() -> None:
     """What is not in the table does not exist for a reader."""
     readme = (ROOT / "README.md").read_text()
