@@ -27,6 +27,9 @@ STICKY = "tests/surveys/test_sticky_survey.py::"
 EVOLUTION = "tests/test_evolution.py::"
 TANIMOTO = "tests/kernels/test_tanimoto.py::"
 LAZY = "tests/integration/test_lazy_is_full.py::"
+FRAMES = "tests/pools/test_frames.py::"
+FILES = "tests/pools/test_files.py::"
+MAPPED = "tests/pools/test_mapped.py::"
 WIDTHS = "tests/test_confidence.py::test_widths_are_their_formulas"
 STEPS = TWINS + "test_bbkb_is_its_pseudo_code_step_by_step"
 
@@ -600,6 +603,74 @@ MUTANTS = (
         "2.0 ** np.arange(width)",
         "1.0 ** np.arange(width)",
         "tests/kernels/test_categorical.py::test_one_hot_blocks_are_their_codes",
+        "rows that miss something are encoded before they are left out",
+        "pools/census.py",
+        "part = part.filter(arrow().array(kept))",
+        "keys = keys",
+        FRAMES + "test_blocks_of_any_size_give_one_pool",
+    ),
+    Mutant(
+        "rows are numbered anew where some were dropped",
+        "pools/census.py",
+        "if self.name is None and self.kept == self.rows:",
+        "if self.name is None:",
+        FRAMES + "test_dropped_rows_leave_ids_as_they_were",
+    ),
+    Mutant(
+        "levels in the order in which they come",
+        "pools/census.py",
+        "tuple(sorted(self.levels))",
+        "tuple(sorted(self.levels, reverse=True))",
+        FRAMES + "test_categories_are_the_levels_that_occur_sorted",
+    ),
+    Mutant(
+        "an unknown level is a row of zeros",
+        "pools/encoding.py",
+        "if len(unknown):",
+        "if len(unknown) > len(given):",
+        FRAMES + "test_rows_that_do_not_fit_are_refused",
+    ),
+    Mutant(
+        "pandas' row labels become a feature",
+        "pools/recipes.py",
+        "left_out = {self.name, *(entry for entry in index if isinstance(entry, str))}",
+        "left_out = {self.name, *index[:0]}",
+        FRAMES + "test_pandas_row_labels_are_no_feature",
+    ),
+    Mutant(
+        "whole numbers above 2^53 are rounded in silence",
+        "pools/encoding.py",
+        "if abs(end) > EXACT]",
+        "if abs(end) > EXACT**2]",
+        FRAMES + "test_bad_frames_are_refused",
+    ),
+    Mutant(
+        "a Parquet file is buffered whole",
+        "pools/files.py",
+        ", pre_buffer=False",
+        ", pre_buffer=True",
+        FILES + "test_memory_does_not_grow_with_the_file",
+    ),
+    Mutant(
+        "types of a CSV file are those of its first block",
+        "pools/sheets.py",
+        "types[name] = _fitting(types[name], batch.column(name))",
+        "_fitting(types[name], batch.column(name))",
+        FILES + "test_types_are_settled_by_the_whole_file",
+    ),
+    Mutant(
+        "a mapped file may hold infinities",
+        "pools/mapped.py",
+        "np.argwhere(~np.isfinite(X))",
+        "np.argwhere(np.isnan(X))",
+        MAPPED + "test_bad_arrays_are_refused",
+    ),
+    Mutant(
+        "a mapped file is read in its own precision",
+        "pools/mapped.py",
+        "yield start, np.asarray(self._map[start : start + size], dtype=np.float64)",
+        "yield start, np.asarray(self._map[start : start + size])",
+        MAPPED + "test_it_is_the_pool_in_memory",
     ),
 )
 

@@ -119,9 +119,10 @@ def test_categories_are_the_levels_that_occur_sorted(frame: object) -> None:
     pool = nr.Pool.from_frame(frame)
     assert pool.columns == ("c=u", "c=v")
     np.testing.assert_array_equal(pool.X, [[0, 1], [1, 0], [0, 1]])
-    np.testing.assert_array_equal(
-        nr.Pool.from_frame(frame, categories="codes").X, [[1.0], [0.0], [1.0]]
-    )
+    coded = nr.Pool.from_frame(frame, categories="codes")
+    np.testing.assert_array_equal(coded.X, [[1.0], [0.0], [1.0]])
+    assert coded.columns == ("c",)
+    assert coded.levels == pool.levels == {"c": ("u", "v")}
 
 
 @pytest.mark.parametrize(
@@ -170,9 +171,11 @@ def test_constant_columns_are_kept() -> None:
 
 def test_pandas_row_labels_are_no_feature() -> None:
     """A frame that was filtered carries its old row numbers along."""
-    whole = pd.DataFrame({"heat": [20, 40, 80]})
-    assert nr.Pool.from_frame(whole[whole["heat"] > 20]).columns == ("heat",)
-    named = whole.set_index(pd.Index(["p", "q", "r"], name="id"))
+    whole = pd.DataFrame({"heat": [20, 40, 80, 60]})
+    filtered = whole[whole["heat"] != 80]
+    assert "__index_level_0__" in pa.table(filtered).column_names
+    assert nr.Pool.from_frame(filtered).columns == ("heat",)
+    named = whole.set_index(pd.Index(["p", "q", "r", "s"], name="id"))
     pool = nr.Pool.from_frame(named, name="id")
     assert pool.columns == ("heat",)
     assert pool.find("q").tolist() == [1]
@@ -197,8 +200,11 @@ def test_dropped_rows_leave_ids_as_they_were(
         by = frame.set_index("id") if name else frame
         np.testing.assert_array_equal(by.loc[batch.sequence.tolist(), "x"], [x[0] for x in batch])
         optimizer.tell(batch, [x[0] for x in batch])
-    optimizer.tell(pd.Series(keys), pd.Series(range(len(keys))).to_numpy())
+    for series in (pd.Series, pl.Series, pa.array):
+        optimizer.tell(series(keys), series([0.5] * len(keys)))
+    optimizer.exclude(pd.Series(keys[:1]))
     assert optimizer.unique == len(keys)
+    assert optimizer.best().id != keys[0]
 
 
 def test_dropping_nothing_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:

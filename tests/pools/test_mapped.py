@@ -45,7 +45,7 @@ def test_it_is_the_pool_in_memory(kind: str, tmp_path: Path) -> None:
     assert mapped.fingerprint() == mapped.fingerprint() == pool.fingerprint()
     assert repr(mapped) == "MappedPool('features.npy', 300 candidates × 3 features)"
     assert mapped.columns == ()
-    assert mapped.groups == {}
+    assert mapped.groups == mapped.levels == {}
 
 
 @given(

@@ -11,7 +11,7 @@ import numpy as np
 from noregret.arrays import Indices, Matrix, as_matrix
 from noregret.errors import ArgumentError, PoolError, require_count
 from noregret.pools.census import Census, take_census
-from noregret.pools.encoding import Encoding, features_of
+from noregret.pools.encoding import Encoding, Level, features_of
 from noregret.pools.names import Keys, Names
 from noregret.pools.recipes import Categories, Missing, Recipe, Scale
 from noregret.pools.tables import frame_of, is_frame
@@ -118,6 +118,11 @@ class Pool:
     def groups(self) -> dict[str, tuple[int, ...]]:
         """For every column of the table, the features that it became."""
         return {} if self._encoding is None else self._encoding.groups
+
+    @property
+    def levels(self) -> dict[str, tuple[Level, ...]]:
+        """For every column of levels, the levels in the order of their features or codes."""
+        return {} if self._encoding is None else self._encoding.levels
 
     def __len__(self) -> int:
         return int(self._X.shape[0])

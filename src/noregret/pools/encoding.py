@@ -134,6 +134,11 @@ class Encoding:
             start = stop
         return places
 
+    @property
+    def levels(self) -> dict[str, tuple[Level, ...]]:
+        """For every column of levels, the levels in the order of their features or codes."""
+        return {column.name: column.levels for column in self.columns if isinstance(column, Choice)}
+
     def __str__(self) -> str:
         shown = [
             f"{column.name} ({len(column.levels)} levels)"

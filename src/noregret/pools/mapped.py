@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from noregret.arrays import Indices, Matrix, chunk_rows
 from noregret.errors import PoolError
-from noregret.pools.encoding import EXACT, Encoding, features_of
+from noregret.pools.encoding import EXACT, Encoding, Level, features_of
 from noregret.pools.names import Keys, Names
 from noregret.progress import Display
 
@@ -66,6 +66,11 @@ class MappedPool:
     def groups(self) -> dict[str, tuple[int, ...]]:
         """For every column of the table, the features that it became."""
         return {} if self._encoding is None else self._encoding.groups
+
+    @property
+    def levels(self) -> dict[str, tuple[Level, ...]]:
+        """For every column of levels, the levels in the order of their features or codes."""
+        return {} if self._encoding is None else self._encoding.levels
 
     def __len__(self) -> int:
         return int(self._map.shape[0])
