@@ -87,6 +87,19 @@ def test_without_features_all_columns_are_taken_but_the_name(make) -> None:  # t
     assert repr(pool) == "Pool(4 candidates × 6 features: salt (3 levels), heat, dry, grams, named)"
 
 
+def test_features_may_be_listed_in_any_way() -> None:
+    """`frame.columns[1:-1]` is what people write."""
+    frame = pd.DataFrame(TABLE)
+    expected = ("heat", "dry", "grams")
+    for features in (
+        frame.columns[2:],
+        np.array(expected),
+        iter(expected),
+        dict.fromkeys(expected),
+    ):
+        assert nr.Pool.from_frame(frame, features=features).columns == expected
+
+
 def test_a_long_repr_stays_short() -> None:
     """A thousand columns must not fill the screen."""
     pool = nr.Pool.from_frame(pa.table({f"c{i}": [0.0, 1.0] for i in range(100)}))
@@ -200,7 +213,7 @@ def test_dropped_rows_leave_ids_as_they_were(
         by = frame.set_index("id") if name else frame
         np.testing.assert_array_equal(by.loc[batch.sequence.tolist(), "x"], [x[0] for x in batch])
         optimizer.tell(batch, [x[0] for x in batch])
-    for series in (pd.Series, pl.Series, pa.array):
+    for series in (pd.Series, pl.Series):
         optimizer.tell(series(keys), series([0.5] * len(keys)))
     optimizer.exclude(pd.Series(keys[:1]))
     assert optimizer.unique == len(keys)
@@ -348,6 +361,7 @@ BAD: dict[str, tuple[object, dict[str, object], str]] = {
     ),
     "no features": (pa.table({"x": [1]}), {"features": []}, "at least one column"),
     "one string": (pa.table({"x": [1]}), {"features": "x"}, "must be a list of column names"),
+    "one number": (pa.table({"x": [1]}), {"features": 1}, "must be a list of column names"),
     "a number": (pa.table({"x": [1]}), {"features": [0]}, "as strings, got 0"),
     "a feature twice": (pa.table({"x": [1]}), {"features": ["x", "x"]}, "'x' more than once"),
     "a name that is a list": (pa.table({"x": [1]}), {"name": ["x"]}, "name must be the name of"),

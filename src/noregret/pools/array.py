@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import final
 
 import numpy as np
@@ -64,9 +64,9 @@ class Pool:
         cls,
         frame: object,
         *,
-        features: Sequence[str] | None = None,
+        features: Iterable[str] | None = None,
         name: str | None = None,
-        categorical: Sequence[str] = (),
+        categorical: Iterable[str] = (),
         categories: Categories = "onehot",
         missing: Missing = "refuse",
         scale: Scale | None = None,
@@ -84,7 +84,7 @@ class Pool:
         feature or their name (null, NaN, infinite), and says so to the log.
 
         `tell(rows, values)` and `posterior.mean(rows)` take frames with the same columns. Needs the
-        extra `tables` (PyArrow). Two passes, and no copy of the frame that is not needed.
+        extra `tables` (PyArrow). Two passes over the frame, O(N·d).
 
         >>> import pyarrow
         >>> frame = pyarrow.table({"id": ["a", "b", "c"], "salt": ["KF", "CsF", "KF"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -30,9 +30,9 @@ ENDINGS = (".npy", ".parquet", ".csv", ".csv.gz")
 def read_pool(
     path: str | os.PathLike[str],
     *,
-    features: Sequence[str] | None = None,
+    features: Iterable[str] | None = None,
     name: str | None = None,
-    categorical: Sequence[str] = (),
+    categorical: Iterable[str] = (),
     categories: Categories = "onehot",
     missing: Missing = "refuse",
     scale: Scale | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, final
 
@@ -24,19 +24,19 @@ Kind: TypeAlias = Literal["number", "choice"]
 class Recipe:
     """How a table becomes features; the arguments of `Pool.from_frame` by the same names."""
 
-    features: Sequence[str] | None = None
+    features: Iterable[str] | None = None
     name: str | None = None
-    categorical: Sequence[str] = ()
+    categorical: Iterable[str] = ()
     categories: Categories = "onehot"
     missing: Missing = "refuse"
     scale: Scale | None = None
 
     def __post_init__(self) -> None:
         if self.features is not None:
-            _require_names("features", self.features)
+            object.__setattr__(self, "features", _names("features", self.features))
             if not self.features:
                 raise ArgumentError("features must name at least one column, got none.")
-        _require_names("categorical", self.categorical)
+        object.__setattr__(self, "categorical", _names("categorical", self.categorical))
         if self.name is not None and not isinstance(self.name, str):
             raise ArgumentError(f"name must be the name of a column, got {self.name!r}.")
         require_choice("categories", self.categories, ("onehot", "codes"))
@@ -49,14 +49,13 @@ class Recipe:
         schema, label = source.schema, source.label
         known = list(schema.names)
         chosen = self._chosen(label, schema)
-        wanted = [*chosen, *self.categorical, *([] if self.name is None else [self.name])]
-        for column in wanted:
+        categorical = set(self.categorical)
+        for column in (*chosen, *categorical, *([] if self.name is None else [self.name])):
             _require_column(label, column, known)
-        for column in self.categorical:
-            if column not in chosen:
-                raise ArgumentError(f"categorical names {column!r}, which is not a feature.")
+        for column in sorted(categorical.difference(chosen)):
+            raise ArgumentError(f"categorical names {column!r}, which is not a feature.")
         return {
-            column: _kind(label, column, schema.field(column).type, column in self.categorical)
+            column: _kind(label, column, schema.field(column).type, column in categorical)
             for column in chosen
         }
 
@@ -76,15 +75,18 @@ class Recipe:
         return chosen
 
 
-def _require_names(argument: str, names: object) -> None:
-    if isinstance(names, str) or not isinstance(names, Sequence):
+def _names(argument: str, names: object) -> tuple[str, ...]:
+    """Return column names that a user listed, checked."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
         raise ArgumentError(f"{argument} must be a list of column names, got {names!r:.80}.")
-    for name in names:
+    listed = tuple(names)
+    for name in listed:
         if not isinstance(name, str):
             raise ArgumentError(f"{argument} must list column names, as strings, got {name!r}.")
-    repeated = [name for name, count in Counter(names).items() if count > 1]
+    repeated = [name for name, count in Counter(listed).items() if count > 1]
     if repeated:
         raise ArgumentError(f"{argument} names the column {repeated[0]!r} more than once.")
+    return listed
 
 
 def _require_column(label: str, column: str, known: list[str]) -> None:
