@@ -603,6 +603,8 @@ MUTANTS = (
         "2.0 ** np.arange(width)",
         "1.0 ** np.arange(width)",
         "tests/kernels/test_categorical.py::test_one_hot_blocks_are_their_codes",
+    ),
+    Mutant(
         "rows that miss something are encoded before they are left out",
         "pools/census.py",
         "part = part.filter(arrow().array(kept))",

@@ -52,8 +52,7 @@ from noregret.kernels import (
     Tanimoto,
 )
 from noregret.optimizer import Optimizer, load
-from noregret.pools import BitPool, Box, Pool
-from noregret.pools import Box, MappedPool, Pool, read_pool
+from noregret.pools import BitPool, Box, MappedPool, Pool, read_pool
 from noregret.posteriors import ExactPosterior, NystromPosterior
 from noregret.rivals import lin_ucb, random_search, regularized_evolution, ts_qff
 from noregret.runner import Result, maximize, minimize
@@ -124,9 +123,9 @@ __all__ = [
     "mini_gp_ucb",
     "minimize",
     "random_search",
+    "read_pool",
     "regularized_evolution",
     "ts_qff",
     "tune",
-    "read_pool",
     "uniform",
 ]

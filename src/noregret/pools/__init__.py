@@ -4,9 +4,9 @@ from noregret.pools.array import Pool
 from noregret.pools.base import Candidates, Domain, require_domain
 from noregret.pools.bits import BitPool
 from noregret.pools.box import Box
-from noregret.pools.matching import hashed
 from noregret.pools.files import read_pool
 from noregret.pools.mapped import MappedPool
+from noregret.pools.matching import hashed
 from noregret.pools.names import Keys
 from noregret.pools.places import Picks, Places
 from noregret.pools.scales import Scales, as_numbers, numbers
@@ -17,6 +17,7 @@ __all__ = [
     "Candidates",
     "Domain",
     "Keys",
+    "MappedPool",
     "Picks",
     "Places",
     "Pool",
@@ -24,10 +25,6 @@ __all__ = [
     "as_numbers",
     "hashed",
     "numbers",
-    "MappedPool",
-    "Picks",
-    "Places",
-    "Pool",
     "read_pool",
     "require_domain",
 ]
