@@ -17,7 +17,7 @@ from noregret.posteriors import Posterior, cholesky
 
 FREQUENCIES = 256  # random features of a prior
 BLOCK = 64  # points whose features stay in a core's cache
-LANDMARKS = 512  # points that stand for a prior without random features
+LANDMARKS = 128  # points that stand for a prior without random features
 
 
 class PriorDraws(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,3 +139,11 @@ def test_tiny_pools(name: str, bits: list[list[int]]) -> None:
         batch = optimizer.ask(at_most=2)
         optimizer.tell(batch, [1.0] * len(batch))
     assert optimizer.best().mean > 0.5
+
+
+@pytest.mark.parametrize("settings", [{"start": nr.UncertaintyDesign(4)}, {"min_batch": 2}])
+def test_starts_by_uncertainty_take_bits(settings: dict[str, Any]) -> None:
+    """They begin from a prior, which holds no rows of any kind."""
+    pool = nr.BitPool(np.random.default_rng(0).integers(0, 2, (30, 40)))
+    optimizer = nr.mini_gp_ucb(pool, kernel=nr.Tanimoto(), noise_std=1.0, **settings)
+    assert len(optimizer.ask(at_most=3)) == 3

@@ -53,11 +53,12 @@ def test_it_is_seen_as_ours(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_algorithm_takes_one(name: str) -> None:
-    """And chooses as with ours."""
+    """And chooses as with ours; draws differ, for only ours have random features."""
     pool = nr.Pool(X)
     ours = MODELS[name](pool, kernel=nr.Matern(2.5, 0.4), noise_std=0.3, seed=2)
     theirs = MODELS[name](pool, kernel=sk.Matern(0.4, nu=2.5), noise_std=0.3, seed=2)
-    assert run(theirs, 30) == run(ours, 30)
+    chosen = run(theirs, 30)
+    assert "thompson" in name or chosen == run(ours, 30)
     assert theirs.best().id == ours.best().id
     box = MODELS[name](nr.Box([(0.0, 1.0)]), kernel=sk.RBF(0.4), noise_std=0.3)
     assert len(box.ask(at_most=1)) == 1

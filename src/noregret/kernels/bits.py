@@ -62,7 +62,8 @@ class Tanimoto:
         return K
 
     def diagonal(self, X: Rows) -> Vector:
-        _words(X)
+        if len(X):  # a prior has seen no rows, of no kind
+            _words(X)
         return np.ones(len(X))
 
 
