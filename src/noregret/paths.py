@@ -118,9 +118,7 @@ class Paths:
         if features is not None:
             prior = Waves.drawn(features, size, rng)
         else:
-            marks = places.draw(np.zeros(places.candidates, dtype=np.bool_), LANDMARKS, rng)
-            _, first = np.unique(marks.rows, return_index=True)
-            prior = Landmarks.drawn(kernel, marks.X[first], size, rng)
+            prior = Landmarks.drawn(kernel, places.some(LANDMARKS, rng), size, rng)
         v = posterior.explained_draws(prior.values(posterior.basis), rng)
         return cls(posterior, prior, v, scale)
 

@@ -112,6 +112,13 @@ class Places:
             return self.domain.draw(count, np.random.default_rng(0))
         return self.rows(np.unique(np.linspace(0, self.candidates - 1, count).astype(np.int64)))
 
+    def some(self, count: int, rng: np.random.Generator) -> Rows:
+        """Return so many candidates drawn uniformly, or all of them where there are fewer."""
+        if isinstance(self.domain, Box):
+            return self.domain.draw(count, rng)
+        few = min(count, self.candidates)
+        return self.rows(np.sort(rng.choice(self.candidates, few, replace=False)))
+
     def picks(self, rows: Indices) -> Picks:
         return Picks(rows, self.rows(rows))
 
