@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.boxes import box_cases
+from benchmarks.breadth import breadth_cases
 from benchmarks.case import Case
 from benchmarks.kernels import kernel_cases
 from benchmarks.scaling import scaling_cases
@@ -16,10 +17,10 @@ def all_cases(*, quick: bool = False) -> dict[str, Case]:
     sizes = Sizes(quick)
     cases = [
         *target_cases(sizes),
+        *kernel_cases(sizes),
         *box_cases(sizes),
+        *breadth_cases(sizes),
         *scaling_cases(sizes),
         *side_by_side_cases(sizes),
     ]
-    goals = [*target_cases(sizes), *kernel_cases(sizes)]
-    cases = [*goals, *scaling_cases(sizes), *side_by_side_cases(sizes)]
     return {case.name: case for case in cases}

@@ -77,7 +77,7 @@ def _threads() -> int:
 
 
 def _runners() -> dict[str, Callable[..., Figures]]:
-    from benchmarks import boxes, races, runs
+    from benchmarks import boxes, breadth, races, runs
 
     return {
         "loop": runs.loop,
@@ -88,6 +88,8 @@ def _runners() -> dict[str, Callable[..., Figures]]:
         "counts": runs.counts,
         "imports": runs.imports,
         "box": boxes.box,
+        "thompson": breadth.thompson,
+        "history": breadth.history,
         "peer asks": races.peer_asks,
         "same steps": races.same_steps,
         "race": races.race,

@@ -44,6 +44,8 @@ class Figures(TypedDict, total=False):
     marks: list[str]  # digests of ever longer prefixes of the choices
     steps: list[tuple[int, float]]  # (t, seconds of one ask)
     later: list[tuple[int, float]]  # the same for an ask that follows another
+    members: int  # of the dictionary
+    one_pass: float  # seconds of what a case holds its asks against
     ahead: float  # percentage of steps at which no random candidate scored higher
     agreed: float  # share of steps at which a peer chose what the library did
     stopped: int  # evaluations reached when the time was up
