@@ -110,6 +110,7 @@ class RandomCandidates:
         met: Matrix,
         scores: Scores,
         downhill: Downhill,
+        starts: int,
     ) -> tuple[int | None, Vector]:
         X = self._candidates(met)
         values = np.concatenate([scores(X[at : at + 4096]) for at in range(0, len(X), 4096)])

@@ -67,6 +67,7 @@ def history(settings: Settings, seed: int, meter: Meter) -> Figures:
     N, n = settings["N"], settings["n"]
     assert isinstance(N, int)
     assert isinstance(n, int)
+    n = min(n, 2 * N)
     whole = make_problem(N + n // 2, seed=seed)
     X, f, off = whole.X[:N], whole.f, np.arange(N, N + n // 2)
     inside = np.arange(n - n // 2)

@@ -474,8 +474,8 @@ MUTANTS = (
     Mutant(
         "the slope of a variance without that of k(x, x)",
         "boxes.py",
-        "        std_slope = (own_slope[0] - G.T @ b) / std",
-        "        std_slope = -(G.T @ b) / std",
+        "        std_slope = (own_slope - b @ G) / std",
+        "        std_slope = -(b @ G) / std",
         "tests/test_boxes.py::test_gradients_are_those_of_the_score",
     ),
     Mutant(

@@ -31,8 +31,10 @@ class Acquisition(Protocol):
         """Return one score a candidate; `top` is the largest mean of the pool."""
         ...
 
-    def slopes(self, mean: float, std: float, beta: float, top: float) -> tuple[float, float]:
-        """Return the derivatives of a score in mean and standard deviation."""
+    def tangent(
+        self, mean: float, std: float, beta: float, top: float
+    ) -> tuple[float, float, float]:
+        """Return one score, and its derivatives in mean and standard deviation."""
         ...
 
     def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
@@ -63,8 +65,10 @@ class UCB:
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         return mean + beta * np.sqrt(variance)
 
-    def slopes(self, mean: float, std: float, beta: float, top: float) -> tuple[float, float]:
-        return 1.0, beta
+    def tangent(
+        self, mean: float, std: float, beta: float, top: float
+    ) -> tuple[float, float, float]:
+        return mean + beta * std, 1.0, beta
 
     def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
         """√gain·√(σ² − s²) + β·s is largest, over s ≤ σ, at σ·√(β² + gain)."""
@@ -97,15 +101,18 @@ class ExpectedImprovement:
         scale = beta * np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
         return np.log(scale) + _log_h((mean - top) / scale)  # (1)
 
-    def slopes(self, mean: float, std: float, beta: float, top: float) -> tuple[float, float]:
+    def tangent(
+        self, mean: float, std: float, beta: float, top: float
+    ) -> tuple[float, float, float]:
         """With h(u) = u Φ(u) + φ(u), h′ = Φ:  Φ(u)/h(u)/(βσ) in μ and φ(u)/h(u)/σ in σ."""
         from scipy.special import log_ndtr
 
-        std = max(std, float(np.sqrt(np.finfo(np.float64).tiny)))
+        std = max(std, math.sqrt(np.finfo(np.float64).tiny))
         u = (mean - top) / (beta * std)
-        log_h = float(_log_h(np.array([u]))[0])
+        log_h = _log_h_of(u)
         in_mean = math.exp(min(float(log_ndtr(u)) - log_h, 700.0)) / (beta * std)
-        return in_mean, math.exp(min(-0.5 * u**2 - _LOG_ROOT_2PI - log_h, 700.0)) / std
+        in_std = math.exp(min(-0.5 * u**2 - _LOG_ROOT_2PI - log_h, 700.0)) / std
+        return math.log(beta * std) + log_h, in_mean, in_std
 
 
 @final
@@ -131,8 +138,10 @@ class Uncertainty:
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         return variance
 
-    def slopes(self, mean: float, std: float, beta: float, top: float) -> tuple[float, float]:
-        return 0.0, 2.0 * std
+    def tangent(
+        self, mean: float, std: float, beta: float, top: float
+    ) -> tuple[float, float, float]:
+        return std**2, 0.0, 2.0 * std
 
 
 @final
@@ -146,8 +155,10 @@ class Mean:
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         return mean
 
-    def slopes(self, mean: float, std: float, beta: float, top: float) -> tuple[float, float]:
-        return 1.0, 0.0
+    def tangent(
+        self, mean: float, std: float, beta: float, top: float
+    ) -> tuple[float, float, float]:
+        return mean, 1.0, 0.0
 
 
 def _log_h(u: Vector) -> Vector:
@@ -173,3 +184,16 @@ def _log_h(u: Vector) -> Vector:
         series = np.log1p(-b * (3 - b * (15 - b * (105 - 945 * b))))
         out[far] = series - 2 * np.log(a) - 0.5 * a**2 - _LOG_ROOT_2PI
     return out
+
+
+def _log_h_of(u: float) -> float:
+    """Return `_log_h` of one number, in a tenth of the time."""
+    from scipy.special import erfcx
+
+    if u > -1.0:
+        below = 0.5 * math.erfc(-u / math.sqrt(2))
+        return math.log(u * below + math.exp(-0.5 * u**2 - _LOG_ROOT_2PI))
+    if u > -40.0:
+        tail = u * math.sqrt(math.pi / 2) * float(erfcx(-u / math.sqrt(2)))
+        return math.log1p(tail) - 0.5 * u**2 - _LOG_ROOT_2PI
+    return float(_log_h(np.array([u]))[0])

@@ -44,7 +44,7 @@ class Ascent:
     even: Matrix  # points spread evenly, shifted anew for every point that is met
     met: Matrix  # points met before
 
-    def highest(self, scores: Scores, downhill: Downhill) -> tuple[int | None, Vector]:
+    def highest(self, scores: Scores, downhill: Downhill, starts: int) -> tuple[int | None, Vector]:
         """Return the highest point found, and its place among those met before if it is one."""
         rng = np.random.default_rng(len(self.met))
         shifted = (self.even + rng.random(self.box.dim)) % 1.0
@@ -52,7 +52,7 @@ class Ascent:
         known = scores(raw)
         around = self._around(raw, known, rng)
         raw, known = np.concatenate([raw, around]), np.concatenate([known, scores(around)])
-        ends = [self._climbed(scores, downhill, x) for x in self._starts(raw, known)]
+        ends = [self._climbed(scores, downhill, x) for x in self._starts(raw, known, starts)]
         found = np.concatenate([ends, raw[len(self.met) :]])
         reached = scores(found)
         at, old = int(np.argmax(reached)), known[: len(self.met)]
@@ -70,13 +70,13 @@ class Ascent:
         moved = rng.random(centres.shape) < max(0.3, 2.0 / centres.shape[1])
         return self.box.snapped(centres + moved * reach * rng.standard_normal(centres.shape))
 
-    def _starts(self, raw: Matrix, known: Vector) -> list[Vector]:
+    def _starts(self, raw: Matrix, known: Vector, most: int) -> list[Vector]:
         """Return the highest points that are not close to a higher one."""
         chosen: list[Vector] = []
         for at in np.argsort(-known, kind="stable").tolist():
             if all(float(np.abs(raw[at] - other).max()) > APART for other in chosen):
                 chosen.append(raw[at])
-            if len(chosen) == STARTS:
+            if len(chosen) == most:
                 break
         return chosen
 

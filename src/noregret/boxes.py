@@ -8,13 +8,14 @@ import numpy as np
 
 from noregret.acquisitions import Acquisition, Mean
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.ascent import Ascent, Downhill, Scores, spread_out
+from noregret.ascent import STARTS, Ascent, Downhill, Scores, spread_out
 from noregret.kernels import slopes
 from noregret.paths import Paths
 from noregret.pools import Box, Candidates, Picks, Places
 from noregret.posteriors import Posterior
 from noregret.search import Enumeration, Search
 
+FEW_STARTS = 3
 STEP = 1e-5  # of the unit cube, for slopes of drawn functions by differences
 
 
@@ -24,7 +25,9 @@ class Heights(Protocol):
     @property
     def places(self) -> Places: ...
 
-    def highest(self, met: Matrix, scores: Scores, downhill: Downhill) -> tuple[int | None, Vector]:
+    def highest(
+        self, met: Matrix, scores: Scores, downhill: Downhill, starts: int
+    ) -> tuple[int | None, Vector]:
         """Return the highest point found, and its place among those met before if it is one."""
         ...
 
@@ -57,10 +60,12 @@ class BoxSearch:
     ) -> BoxRanking:
         return BoxRanking(self, posterior, rng, beta, 0.0)
 
-    def highest(self, met: Matrix, scores: Scores, downhill: Downhill) -> tuple[int | None, Vector]:
+    def highest(
+        self, met: Matrix, scores: Scores, downhill: Downhill, starts: int
+    ) -> tuple[int | None, Vector]:
         if self._even is None:
             self._even = spread_out(self.box.dim)
-        return Ascent(self.box, self._even, met).highest(scores, downhill)
+        return Ascent(self.box, self._even, met).highest(scores, downhill, starts)
 
 
 @final
@@ -146,10 +151,12 @@ class BoxRanking:
         met = np.concatenate([self._places.extra, np.reshape(self._new, (-1, self._places.dim))])
         if isinstance(self._how, np.random.Generator):
             paths = Paths.drawn(self._stale, self._places, 1, self._beta, self._how)
-            place, x = self._search.highest(met, *of_path(paths))
+            place, x = self._search.highest(met, *of_path(paths), STARTS)
         else:
             known = posterior, self._how, self._beta, self._top
-            place, x = self._search.highest(met, *of_acquisition(*known))
+            few = isinstance(self._how, Mean)  # whose top is near a point met, nearly always
+            starts = FEW_STARTS if few else STARTS
+            place, x = self._search.highest(met, *of_acquisition(*known), starts)
         if place is None:
             place = len(met)
             self._new.append(x)
@@ -166,15 +173,13 @@ def of_acquisition(
         return acquisition.score(*posterior.marginals(X), beta, top)
 
     def downhill(x: Vector) -> tuple[float, Vector]:
-        k, G = slopes(kernel, x, P)
-        own, own_slope = slopes(kernel, x, x[None])
+        k, G = slopes(kernel, x, np.concatenate([P, x[None]]))
+        k, own, G, own_slope = k[:-1], float(k[-1]), G[:-1], G[-1]
         b = posterior.solved(k[:, None])[:, 0]
-        mean, variance = float(k @ a), max(float(own[0] - k @ b), 0.0)
-        std = max(variance, 1e-18 * float(own[0]), 1e-300) ** 0.5  # k(x, x) itself may be 0
-        score = acquisition.score(np.array([mean]), np.array([variance]), beta, top)
-        in_mean, in_std = acquisition.slopes(mean, std, beta, top)
-        std_slope = (own_slope[0] - G.T @ b) / std  # ∇k(x, x) = 2 ∂k(x, z)/∂x at z = x
-        return -float(score[0]), -(in_mean * (G.T @ a) + in_std * std_slope)  # (1)
+        std = max(own - float(k @ b), 1e-18 * own, 1e-300) ** 0.5  # k(x, x) itself may be 0
+        score, in_mean, in_std = acquisition.tangent(float(k @ a), std, beta, top)
+        std_slope = (own_slope - b @ G) / std  # ∇k(x, x) = 2 ∂k(x, z)/∂x at z = x
+        return -score, -(in_mean * (a @ G) + in_std * std_slope)  # (1)
 
     return scores, downhill
 
