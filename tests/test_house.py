@@ -60,6 +60,7 @@ MAP = (
     "posteriors.nystrom",
     "posteriors",
     "paths",
+    "dimensions",
     "confidence",
     "norms",
     "acquisitions",

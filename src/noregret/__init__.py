@@ -36,6 +36,7 @@ from noregret.confidence import (
     RKHSWidth,
 )
 from noregret.designs import FarthestDesign, SobolDesign, UncertaintyDesign, UniformDesign
+from noregret.dimensions import effective_dimension
 from noregret.errors import NoRegretError
 from noregret.kernels import (
     RBF,
@@ -111,6 +112,7 @@ __all__ = [
     "batch_thompson",
     "bbkb",
     "bkb",
+    "effective_dimension",
     "epsilon_greedy",
     "gp_bucb",
     "gp_ei",

@@ -76,6 +76,23 @@ def test_sizes_follow_the_effective_dimension(seed: int) -> None:
         assert len(last.members) <= 2 * 8.0 * true
 
 
+@pytest.mark.parametrize("lengthscale", [0.05, 0.5])
+def test_the_effective_dimension_of_a_pool_is_that_of_dense_algebra(lengthscale: float) -> None:
+    """A user who reads it chooses a kernel by it."""
+    X = np.random.default_rng(2).random((500, 2))
+    kernel = nr.Matern(2.5, lengthscale)
+    found = nr.effective_dimension(nr.Pool(X), kernel=kernel, noise_std=0.5, evaluations=3)
+    true = leverages(kernel, Points(np.arange(500), X, np.full(500, 3.0), np.zeros(500)), 0.25)
+    assert found == pytest.approx(float(true.sum()), rel=0.2)
+
+
+def test_the_effective_dimension_is_of_finite_pools() -> None:
+    with pytest.raises(nr.NoRegretError, match="finite pool"):
+        nr.effective_dimension(nr.Box([(0, 1)]), kernel=nr.RBF(1.0), noise_std=1.0)  # type: ignore[arg-type]  # the slip
+    with pytest.raises(nr.NoRegretError, match="noise_std"):
+        nr.effective_dimension(nr.Pool([[0.0]]), kernel=nr.RBF(1.0), noise_std=0.0)
+
+
 def test_no_block_is_as_large_as_history_squared() -> None:
     """A hundred thousand past evaluations would need eighty gigabytes."""
     kernel, points = Watched(nr.RBF(0.3)), history(3000, 1)
