@@ -13,7 +13,7 @@ from noregret.posteriors.base import Points
 from noregret.posteriors.exact import ExactPosterior
 from noregret.threads import spread
 
-FINER = 8.0  # how much smaller the ridge is from one level to the next
+FINER = 4.0  # how much smaller the ridge is from one level to the next
 LEAST_OVERSAMPLE = 4.0  # within which scores are told well enough to draw by them
 
 
