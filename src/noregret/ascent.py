@@ -54,7 +54,7 @@ class Ascent:
         raw, known = np.concatenate([raw, around]), np.concatenate([known, scores(around)])
         ends = [self._climbed(scores, downhill, x) for x in self._starts(raw, known, starts)]
         found = np.concatenate([ends, raw[len(self.met) :]])
-        reached = scores(found)
+        reached = np.concatenate([scores(np.array(ends)), known[len(self.met) :]])
         at, old = int(np.argmax(reached)), known[: len(self.met)]
         room = SAME * float(known.max() - np.median(known))
         if len(old) and float(old.max()) >= float(reached[at]) - room:
@@ -73,11 +73,10 @@ class Ascent:
     def _starts(self, raw: Matrix, known: Vector, most: int) -> list[Vector]:
         """Return the highest points that are not close to a higher one."""
         chosen: list[Vector] = []
-        for at in np.argsort(-known, kind="stable").tolist():
-            if all(float(np.abs(raw[at] - other).max()) > APART for other in chosen):
-                chosen.append(raw[at])
-            if len(chosen) == most:
-                break
+        left = np.argsort(-known, kind="stable")
+        while len(chosen) < most and len(left):
+            chosen.append(raw[left[0]])
+            left = left[np.abs(raw[left] - chosen[-1]).max(axis=1) > APART]
         return chosen
 
     def _climbed(self, scores: Scores, downhill: Downhill, start: Vector) -> Vector:
