@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,24 @@ def as_floats(name: str, values: object) -> npt.NDArray[np.float64]:
 def stacked(above: Rows, below: Rows) -> Rows:
     """Return rows over rows; an empty block may be of any kind."""
     return np.concatenate([above, below]) if len(above) else below
+
+
+Column = TypeVar("Column", Indices, Vector)
+
+
+def extended(column: Column, new: Column) -> Column:
+    """Return `column` with `new` behind it: in its own spare room, or in twice as much.
+
+    A column is a view of the front of a buffer that it alone extends, so that n entries cost O(n)
+    in all.
+    """
+    n, k = len(column), len(new)
+    buffer = column.base if column.base is not None else column
+    if len(buffer) < n + k:
+        buffer = np.zeros((2 * (n + k), *column.shape[1:]), dtype=column.dtype)
+        buffer[:n] = column
+    buffer[n : n + k] = new
+    return buffer[: n + k]
 
 
 def as_matrix(name: str, values: object, columns: int | None = None) -> Matrix:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeVar, final
+from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Vector
+from noregret.arrays import Indices, Vector, extended
 
 
 def _no_rows() -> Indices:
@@ -89,24 +89,7 @@ class Ledger:
         new = unseen[self._place[unseen] == order]
         n = len(self.rows)
         self._place[new] = 1 + n + np.arange(len(new))
-        self.rows = _extended(self.rows, new)
-        self.counts = _extended(self.counts, np.zeros(len(new), dtype=np.int64))
-        self.sums = _extended(self.sums, np.zeros(len(new)))
-        self.squares = _extended(self.squares, np.zeros(len(new)))
-
-
-Column = TypeVar("Column", Indices, Vector)
-
-
-def _extended(column: Column, new: Column) -> Column:
-    """Return `column` with `new` behind it: in its own spare room, or in twice as much.
-
-    A column is a view of the front of a buffer, so that n entries cost O(n) in all.
-    """
-    n, k = len(column), len(new)
-    buffer = column.base if column.base is not None else column
-    if len(buffer) < n + k:
-        buffer = np.zeros(2 * (n + k), dtype=column.dtype)
-        buffer[:n] = column
-    buffer[n : n + k] = new
-    return buffer[: n + k]
+        self.rows = extended(self.rows, new)
+        self.counts = extended(self.counts, np.zeros(len(new), dtype=np.int64))
+        self.sums = extended(self.sums, np.zeros(len(new)))
+        self.squares = extended(self.squares, np.zeros(len(new)))
