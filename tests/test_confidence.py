@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.confidence import (
-    Information,
     ScaledWidth,
-    Standing,
     Width,
     is_refuted,
 )
 from noregret.norms import GuessAndDouble, KnownNorm
+from noregret.standings import Information, Standing
 from problems import Scene, scenes
 from twins import DenseGP, repeated
 

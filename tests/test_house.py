@@ -61,6 +61,7 @@ MAP = (
     "posteriors",
     "paths",
     "dimensions",
+    "standings",
     "confidence",
     "norms",
     "acquisitions",

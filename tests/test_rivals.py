@@ -11,7 +11,7 @@ import pytest
 import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.baselines import EPSILON_GRID
-from noregret.confidence import Assumption, Assumptions, Standing
+from noregret.standings import Assumption, Assumptions, Standing
 
 POOL = nr.Pool(np.linspace(0, 1, 7)[:, None])
 

@@ -8,9 +8,9 @@ from typing import TypeVar, final
 import numpy as np
 
 from noregret.arrays import Matrix, Rows, Vector
-from noregret.confidence import Assumptions
 from noregret.pools import Domain
 from noregret.posteriors import Posterior
+from noregret.standings import Assumptions
 
 Number = TypeVar("Number", float, Vector)
 

@@ -11,13 +11,14 @@ import numpy as np
 from noregret.acquisitions import UCB, Acquisition, Thompson
 from noregret.arrays import Indices, Vector
 from noregret.batching import BatchRule, Choice, Fill
-from noregret.confidence import Assumption, Information, Standing, Width
+from noregret.confidence import Width
 from noregret.local import Opening
 from noregret.norms import NormBound
 from noregret.policy import Estimates, Evidence, Gap, Proposal
 from noregret.pools import Picks
 from noregret.posteriors import Posterior
 from noregret.search import Ranking, Search
+from noregret.standings import Assumption, Information, Standing
 from noregret.starts import Start
 from noregret.streams import Purpose
 

@@ -9,62 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, final, runtime_checkable
+from typing import Protocol, final, runtime_checkable
 
 from noregret.errors import require_at_least, require_positive, require_probability
-from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
+from noregret.posteriors import ExactPosterior, NystromPosterior
+from noregret.standings import Assumption, Assumptions, Standing
 
 EPSILON = 0.5  # accuracy of a dictionary that the theory preset aims at
 ALPHA = (1 + EPSILON) / (1 - EPSILON)  # 3: how far a variance may then be off (BKB 2019, Thm 1)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Information:
-    """Running sums over evaluations, each with its variance when its batch was opened.
-
-    `plain` = Σ log(1 + σ̃²_stale(x_s)/λ),  `tripled` = Σ log(1 + 3σ̃²_stale(x_s)/λ): bounds on L
-    that need no n × n matrix (BBKB 2020, proof of Theorem 2).
-    """
-
-    plain: float = 0.0
-    tripled: float = 0.0
-
-    def plus(self, leverage: float, *, times: int) -> Information:
-        """Add `times` evaluations of σ̃²_stale/λ = leverage each."""
-        return Information(
-            self.plain + times * math.log1p(leverage),
-            self.tripled + times * math.log1p(3 * leverage),
-        )
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Standing:
-    """Where a run stands when a width is asked for."""
-
-    posterior: Posterior
-    candidates: int  # N
-    evaluations: int  # t
-    norm_bound: float  # F
-    information: Information
-
-    @property
-    def noise_ratio(self) -> float:
-        """ξ/√λ."""
-        return self.posterior.noise_std / math.sqrt(self.posterior.ridge)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """A condition of a theorem; `holds` is None where only the user can know."""
-
-    statement: str
-    holds: bool | None = None
-
-
-Assumptions: TypeAlias = tuple[Assumption, ...]
 
 
 def is_refuted(standing: Standing, band: Width) -> bool:
@@ -307,7 +259,11 @@ class BBKBExperimentsWidth:
 @final
 @dataclass(frozen=True, slots=True)
 class ScaledWidth:
-    """Any width times a plain multiplier. Written `0.5 * width`."""
+    """Any width times a plain multiplier. Written `0.5 * width`.
+
+    >>> 0.5 * RKHSWidth(delta=0.05)
+    ScaledWidth(width=RKHSWidth(delta=0.05), factor=0.5)
+    """
 
     width: Width
     factor: float

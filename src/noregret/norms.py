@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol, final
 
-from noregret.confidence import Assumption, Assumptions, Standing, Width, is_refuted
+from noregret.confidence import Width, is_refuted
 from noregret.errors import require_positive
+from noregret.standings import Assumption, Assumptions, Standing
 
 
 class NormBound(Protocol):

@@ -13,9 +13,9 @@ from typing import Protocol, TypeVar, final
 import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, Vector
-from noregret.confidence import Assumptions
 from noregret.pools import Places
 from noregret.posteriors import Points, Posterior
+from noregret.standings import Assumptions
 from noregret.streams import Purpose, stream
 
 

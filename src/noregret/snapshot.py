@@ -29,6 +29,7 @@ from noregret import (
     kernels,
     norms,
     qff,
+    standings,
     starts,
 )
 from noregret.answers import Units
@@ -70,7 +71,7 @@ KNOWN: dict[str, type[Any]] = {
         *(confidence.BKBWidth, confidence.BBKBWidth, confidence.ScaledWidth),
         confidence.ConstantWidth,
         *(confidence.BKBExperimentsWidth, confidence.BBKBExperimentsWidth),
-        *(confidence.Information, norms.KnownNorm, norms.GuessAndDouble),
+        *(standings.Information, norms.KnownNorm, norms.GuessAndDouble),
         *(acquisitions.UCB, acquisitions.ExpectedImprovement, acquisitions.Thompson),
         *(batching.FixedSize, batching.ProductBound, batching.GlobalRatio),
         *(batching.LocalRatio, batching.Repeat),

@@ -16,8 +16,8 @@ from scipy.stats import binom
 
 import noregret as nr
 from noregret.arrays import Vector
-from noregret.confidence import Information, Standing
 from noregret.posteriors import ExactPosterior, NystromPosterior, Points
+from noregret.standings import Information, Standing
 from problems import RKHSProblem, no_rng, rkhs_problem
 
 DELTA = 0.2
