@@ -144,7 +144,7 @@ def box(settings: Settings, seed: int, meter: Meter) -> Figures:
         count = settings["candidates"]
         assert isinstance(count, int)
         assert isinstance(opt._policy, nr.Bandit)
-        opt._policy = replace(opt._policy, search=RandomCandidates(opt._pool, count))
+        opt._policy = replace(opt._policy, search=RandomCandidates(opt._books.places, count))
     ahead: list[bool] = []
     while opt.spent < T and not meter.is_over:
         if settings["search"] == "uphill" and opt.spent and opt.spent % EVERY == 0:
@@ -172,7 +172,7 @@ def _is_ahead(opt: nr.Optimizer) -> bool:
     bandit = opt._policy
     assert isinstance(bandit, nr.Bandit)
     assert isinstance(opt.pool, nr.Box)
-    posterior = bandit.posterior(opt._state, opt._evidence())
+    posterior, _ = bandit.posterior(opt._state, opt._evidence())
     ranking = bandit.search.rank(posterior, nr.ExpectedImprovement(), 1.0, NOBODY)
     assert isinstance(ranking, BoxRanking)
     found = ranking.score(ranking.best())

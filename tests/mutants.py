@@ -31,6 +31,8 @@ FRAMES = "tests/pools/test_frames.py::"
 FILES = "tests/pools/test_files.py::"
 MAPPED = "tests/pools/test_mapped.py::"
 WIDTHS = "tests/test_confidence.py::test_widths_are_their_formulas"
+TRACE = "tests/test_trace.py::"
+EXPLAINED = "tests/test_explanations.py::"
 STEPS = TWINS + "test_bbkb_is_its_pseudo_code_step_by_step"
 
 
@@ -673,6 +675,41 @@ MUTANTS = (
         "yield start, np.asarray(self._map[start : start + size], dtype=np.float64)",
         "yield start, np.asarray(self._map[start : start + size])",
         MAPPED + "test_it_is_the_pool_in_memory",
+    ),
+    Mutant(
+        "the trace takes log det for the information gain",
+        "trace.py",
+        "footing.log_det / 2",
+        "footing.log_det",
+        TRACE + "test_width_information_and_dictionary_are_those_of_the_choice",
+    ),
+    Mutant(
+        "the trace counts every batch as a switch",
+        "trace.py",
+        "int(rows[0] != self.last)",
+        "1",
+        TRACE + "test_a_repeat_across_batches_is_no_switch",
+    ),
+    Mutant(
+        "the trace forgets the switch from one batch to the next",
+        "trace.py",
+        "int(rows[0] != self.last)",
+        "0",
+        TRACE + "test_the_trace_is_what_a_notebook_would_say",
+    ),
+    Mutant(
+        "a candidate is explained by itself",
+        "explanations.py",
+        "np.flatnonzero(told.rows != row)",
+        "np.arange(len(told))",
+        EXPLAINED + "test_the_nearest_are_those_of_largest_prior_correlation",
+    ),
+    Mutant(
+        "a rank counts excluded candidates",
+        "appraisals.py",
+        "scores = acquisition.score(mean, variance, beta, top)[~excluded]",
+        "scores = acquisition.score(mean, variance, beta, top)",
+        EXPLAINED + "test_the_rank_is_that_of_a_full_sort",
     ),
 )
 

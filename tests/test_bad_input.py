@@ -14,6 +14,7 @@ import pytest
 
 import noregret as nr
 from noregret.arrays import Matrix, Vector
+from noregret.snapshot import FORMAT
 
 NAN, INF = float("nan"), float("inf")
 POOL = nr.Pool(np.linspace(0, 1, 12)[:, None])
@@ -556,8 +557,9 @@ def test_a_run_of_a_later_version_is_not_loaded(tmp_path: Path) -> None:
     path = tmp_path / "later"
     with zipfile.ZipFile(path, "w") as archive:
         for entry, content in entries.items():
-            archive.writestr(entry, content.replace(b'"format": 2', b'"format": 3'))
-    with refused("format 3; this version reads 2"):
+            ours, later = (f'"format": {FORMAT + more}'.encode() for more in (0, 1))
+            archive.writestr(entry, content.replace(ours, later))
+    with refused(f"format {FORMAT + 1}; this version reads {FORMAT}"):
         nr.load(path, pool=POOL)
 
 

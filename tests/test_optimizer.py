@@ -691,3 +691,50 @@ def test_repr_counts() -> None:
     optimizer = warm("mini_gp_ucb", turns=3)
     text = f"Optimizer(Bandit, {optimizer.pool!r}, {optimizer.evaluations} evaluations of "
     assert repr(optimizer) == f"{text}{optimizer.unique} candidates)"
+
+
+@every_algorithm
+def test_peeking_shows_what_ask_will_give_and_opens_nothing(name: str) -> None:
+    """Somebody looks over the shoulder; the run must not notice."""
+    optimizer, twin = warm(name), warm(name)
+    for turn in range(3):
+        looked = optimizer.peek(at_most=5)
+        again = optimizer.peek(at_most=5)
+        assert optimizer.batches == twin.batches == len(optimizer.trace)
+        batch = optimizer.ask(at_most=5)
+        assert twin.ask(at_most=5).sequence.tolist() == rows_of(batch)
+        for seen in (looked, again, optimizer.peek(at_most=5)):
+            assert (seen.ticket, seen.reason) == (batch.ticket, batch.reason)
+            np.testing.assert_array_equal(seen.sequence, batch.sequence)
+            np.testing.assert_array_equal(seen.x, batch.x)
+        for run in (optimizer, twin):
+            run.tell(batch, values(batch, turn))
+
+
+def test_peeking_numbers_new_points_of_a_box_as_ask_will() -> None:
+    """A point shown as number 4 must be number 4 when it is told."""
+    box = nr.Box([(0.0, 2.0), (0.0, 1.0)])
+    optimizer = nr.gp_bucb(box, kernel=nr.RBF(0.3), noise_std=0.5, limit=6.0, seed=2)
+    for _ in range(5):
+        looked, batch = optimizer.peek(at_most=4), optimizer.ask(at_most=4)
+        np.testing.assert_array_equal(looked.sequence, batch.sequence)
+        np.testing.assert_allclose(looked.x, batch.x)
+        optimizer.tell(looked, [float(x.sum()) for x in looked])
+    assert optimizer.evaluations == optimizer.trace["size"].sum()
+
+
+def test_what_was_only_peeked_at_cannot_be_told() -> None:
+    """It was never asked for: the ticket does not exist."""
+    optimizer = nr.uniform(POOL)
+    with pytest.raises(nr.NoRegretError, match="was not given out"):
+        optimizer.tell(optimizer.peek(), [0.0])
+    with pytest.raises(nr.NoRegretError, match=r"peek\(at_most"):
+        optimizer.peek(at_most=0)
+    with pytest.raises(nr.NoRegretError, match=r"peek\(worker"):
+        optimizer.peek(worker=3)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_the_goal_is_told_back() -> None:
+    """Plots turn their arrows by it."""
+    assert nr.uniform(POOL).goal == "max"
+    assert nr.uniform(POOL, goal="min").goal == "min"

@@ -15,7 +15,7 @@ from noregret.errors import ArgumentError
 from noregret.kernels import Kernel
 from noregret.policy import Evidence
 from noregret.pools import Places
-from noregret.posteriors import Points
+from noregret.posteriors import Points, cholesky
 from noregret.qff import (
     QuadratureFeatures,
     ThompsonQFF,
@@ -158,7 +158,8 @@ def test_draws_have_the_posteriors_mean_and_covariance() -> None:
     """20 000 draws; each entry within five deviations of its own sampling error."""
     state, mean, covariance = told_in_parts()
     n = 20_000
-    draws = sampled(state, np.random.default_rng(1).standard_normal((n, FEATURES.size)))
+    luck = np.random.default_rng(1).standard_normal((n, FEATURES.size))
+    draws = sampled(cholesky.factor(state.V), state.pull, luck)
     spread = np.sqrt(np.diag(covariance))
     assert (np.abs(draws.mean(axis=0) - mean) < 5 * spread / math.sqrt(n)).all()
     seen = np.cov(draws.T)

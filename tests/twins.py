@@ -389,7 +389,7 @@ def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
     bandit = optimizer._policy
     assert isinstance(bandit, nr.Bandit)
     changed = replace(bandit, **parts)  # type: ignore[arg-type]  # any field of Bandit
-    return nr.Optimizer(optimizer.pool, changed, seed=optimizer._seed)
+    return nr.Optimizer(optimizer.pool, changed, seed=optimizer._books.seed)
 
 
 def searched_fully(optimizer: nr.Optimizer) -> nr.Optimizer:

@@ -21,7 +21,7 @@ from noregret.algorithms import (
     mini_gp_ucb,
     uniform,
 )
-from noregret.answers import Best, Certificate
+from noregret.answers import Best, Certificate, Evaluated
 from noregret.bandit import Bandit
 from noregret.batches import FAILED, Batch
 from noregret.batching import FixedSize, GlobalRatio, LocalRatio, ProductBound, Repeat
@@ -38,6 +38,7 @@ from noregret.confidence import (
 from noregret.designs import FarthestDesign, SobolDesign, UncertaintyDesign, UniformDesign
 from noregret.dimensions import effective_dimension
 from noregret.errors import NoRegretError
+from noregret.explanations import Explanation
 from noregret.kernels import (
     RBF,
     Categorical,
@@ -57,6 +58,7 @@ from noregret.pools import BitPool, Box, MappedPool, Pool, read_pool
 from noregret.posteriors import ExactPosterior, NystromPosterior
 from noregret.rivals import lin_ucb, random_search, regularized_evolution, ts_qff
 from noregret.runner import Result, maximize, minimize
+from noregret.trace import Trace
 from noregret.tuning import Tuned, tune
 
 __version__ = "0.1.0"
@@ -79,8 +81,10 @@ __all__ = [
     "Certificate",
     "ConstantWidth",
     "EIWidth",
+    "Evaluated",
     "ExactPosterior",
     "ExpectedImprovement",
+    "Explanation",
     "FarthestDesign",
     "FixedSize",
     "FunctionKernel",
@@ -106,6 +110,7 @@ __all__ = [
     "Sum",
     "Tanimoto",
     "Thompson",
+    "Trace",
     "Tuned",
     "UncertaintyDesign",
     "UniformDesign",

@@ -7,8 +7,11 @@ from typing import TypeVar, final
 
 import numpy as np
 
-from noregret.arrays import Matrix, Rows, Vector
-from noregret.pools import Domain
+from noregret.arrays import Indices, Matrix, Rows, Vector
+from noregret.errors import NothingToldError
+from noregret.ledger import Ledger
+from noregret.policy import Estimates, Evidence, Gap
+from noregret.pools import Domain, Places
 from noregret.posteriors import Posterior
 from noregret.standings import Assumptions
 
@@ -37,6 +40,12 @@ class Best:
 
     `lower` and `upper` hold the true value with the probability of the certificate, under its
     assumptions; NaN for baselines, which have no theorem, as is `std` where they have no model.
+
+    >>> import noregret as nr
+    >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+    >>> opt.tell([0], [2.0])
+    >>> print(opt.best())
+    0: 1 ± 0.71 (between -1.33473 and 3.33473), evaluated once
     """
 
     id: int | str
@@ -57,12 +66,46 @@ class Best:
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluated:
+    """Every point that has a value, in the order of their first ones.
+
+    `ids` are None for points off the pool; `deviations` are those of an evaluation, from the spread
+    of a point's own values, NaN where it has fewer than two.
+
+    >>> import noregret as nr
+    >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+    >>> opt.tell([0], [2.0])
+    >>> opt.tell([0, 1], [4.0, 1.0])
+    >>> opt.evaluated.ids, opt.evaluated.averages, opt.evaluated.evaluations
+    ([0, 1], array([3., 1.]), array([2, 1]))
+    """
+
+    ids: list[int | str | None]
+    x: Rows  # (n, d)
+    evaluations: Indices  # (n,)
+    averages: Vector  # (n,)
+    deviations: Vector  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """How far the recommendation can be from the true best, with probability 1 − delta.
 
     `guaranteed` bounds the value of candidate `id`, `reachable` that of any candidate; `gap` is
     the distance between them. It is worth what its `assumptions` are worth.
+
+    >>> import noregret as nr
+    >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+    >>> opt.tell([0], [2.0])
+    >>> opt.tell([0, 1], means=[0.1, 0.9], counts=[1000, 1000])
+    >>> certificate = opt.certificate()
+    >>> certificate.id, certificate.gap < 0.5, certificate.delta
+    (1, True, 0.1)
     """
 
     gap: float
@@ -76,7 +119,14 @@ class Certificate:
 
     @property
     def is_sound(self) -> bool:
-        """Whether every assumption that could be checked holds."""
+        """Whether every assumption that could be checked holds.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> opt.certificate().is_sound
+        True
+        """
         return all(assumption.holds is not False for assumption in self.assumptions)
 
     def __str__(self) -> str:
@@ -93,38 +143,140 @@ class Certificate:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorView:
-    """Mean, variance and covariance of f at any rows of features."""
+    """Mean, variance and covariance of f at any rows of features.
+
+    >>> import noregret as nr
+    >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+    >>> opt.tell([0], [2.0])
+    >>> opt.posterior.mean([[0.5]]).round(3), round(opt.posterior.beta, 2)
+    (array([0.882]), 3.3)
+    """
 
     _posterior: Posterior
+    beta: float  # how many standard deviations the bounds reach that steer choices
     _units: Units
     _domain: Domain
 
     def mean(self, X: object) -> Vector:
-        """Return the posterior mean of f at each row of X."""
+        """Return the posterior mean of f at each row of X.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> opt.posterior.mean([[0.0], [9.0]]).round(3)
+        array([1., 0.])
+        """
         return self._units.outwards(self._posterior.mean(self._rows("mean(X)", X)))
 
     def variance(self, X: object) -> Vector:
-        """Return the posterior variance of f at each row of X."""
+        """Return the posterior variance of f at each row of X.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> opt.posterior.variance([[0.0], [9.0]]).round(3)
+        array([0.5, 1. ])
+        """
         return self._posterior.variance(self._rows("variance(X)", X))
 
     def std(self, X: object) -> Vector:
-        """Return the posterior standard deviation of f at each row of X."""
+        """Return the posterior standard deviation of f at each row of X.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> opt.posterior.std([[0.0], [9.0]]).round(3)
+        array([0.707, 1.   ])
+        """
         return np.sqrt(self.variance(X))
 
     def covariance(self, X: object, Z: object) -> Matrix:
-        """Return the posterior covariance of f between rows of X and rows of Z."""
+        """Return the posterior covariance of f between rows of X and rows of Z.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> opt.posterior.covariance([[0.0]], [[0.0], [1.0]]).round(3)
+        array([[0.5  , 0.303]])
+        """
         return self._posterior.covariance(
             self._rows("covariance(X, ...)", X), self._rows("covariance(..., Z)", Z)
         )
 
     @property
     def log_det(self) -> float:
-        """Twice the information gained about f, in nats."""
+        """Twice the information gained about f, in nats.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> round(opt.posterior.log_det, 3)
+        0.693
+        """
         return self._posterior.log_det
 
     def effective_dimension(self) -> float:
-        """How many parameters the evaluations have in effect determined."""
+        """How many parameters the evaluations have in effect determined.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> round(opt.posterior.effective_dimension(), 3)
+        0.5
+        """
         return self._posterior.effective_dimension()
 
     def _rows(self, name: str, X: object) -> Rows:
         return self._domain.read(f"posterior.{name}", X)
+
+
+def place_of_best(evidence: Evidence, mean: Vector) -> int:
+    """Return the place of the point told that has the highest mean, the lowest row on ties."""
+    allowed = evidence.eligible
+    if not allowed.any():
+        raise NothingToldError(
+            "there is no best candidate: no value was told of a candidate that is not excluded."
+        )
+    highest = np.where(allowed, mean, -np.inf)
+    ties = np.flatnonzero(highest == highest.max())
+    return int(ties[np.argmin(evidence.told.rows[ties])])
+
+
+def recommended(evidence: Evidence, estimates: Estimates, at: int, units: Units) -> Best:
+    """Give the point told at a place in the user's words."""
+    told, places = evidence.told, evidence.places
+    bounds = units.outwards(np.array([estimates.lower[at], estimates.upper[at]]))
+    return Best(
+        id=places.keys(told.rows[at : at + 1])[0].item(),
+        x=places.shown(told.X[at : at + 1])[0],
+        mean=float(units.outwards(estimates.mean[at])),
+        std=float(estimates.std[at]),
+        lower=float(bounds.min()),
+        upper=float(bounds.max()),
+        evaluations=int(told.w[at]),
+    )
+
+
+def certified(gap: Gap, places: Places, units: Units) -> Certificate:
+    """Give a gap in the user's words."""
+    return Certificate(
+        gap=gap.gap,
+        id=places.keys(np.array([gap.row]))[0].item(),
+        guaranteed=float(units.outwards(gap.lowest)),
+        reachable=float(units.outwards(gap.highest)),
+        beta=gap.beta,
+        delta=gap.delta,
+        theorem=gap.theorem,
+        assumptions=gap.assumptions,
+    )
+
+
+def measured(ledger: Ledger, places: Places, units: Units) -> Evaluated:
+    """Give a ledger in the user's words."""
+    return Evaluated(
+        ids=places.ids(ledger.rows),
+        x=places.shown(places.rows(ledger.rows)),
+        evaluations=ledger.counts.copy(),
+        averages=units.outwards(ledger.averages),
+        deviations=np.sqrt(ledger.variances()),
+    )

@@ -9,12 +9,13 @@ from typing import final
 import numpy as np
 
 from noregret.acquisitions import UCB, Acquisition, Thompson
+from noregret.appraisals import appraised, rank_of
 from noregret.arrays import Indices, Vector
 from noregret.batching import BatchRule, Choice, Fill
 from noregret.confidence import Width
 from noregret.local import Opening
 from noregret.norms import NormBound
-from noregret.policy import Estimates, Evidence, Gap, Proposal
+from noregret.policy import Appraisal, Estimates, Evidence, Footing, Gap, Proposal
 from noregret.pools import Picks
 from noregret.posteriors import Posterior
 from noregret.search import Ranking, Search
@@ -42,7 +43,15 @@ class Bandit:
     """Choose by an acquisition over a posterior, in batches that a rule closes.
 
     `width` steers the choices; `band` is the width, always of a theorem, by which bounds and
-    certificates are given.
+    certificates are given. The algorithms put one together; to vary a part, compose your own:
+
+    >>> from dataclasses import replace
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+    >>> bandit = nr.gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.1).policy
+    >>> opt = nr.Optimizer(pool, replace(bandit, batching=nr.FixedSize(2), starts=()))
+    >>> len(opt.ask())
+    2
     """
 
     search: Search
@@ -65,7 +74,8 @@ class Bandit:
             for start in self.starts:
                 picks = start.picks(evidence, room)
                 if len(picks):
-                    return self._start_with(picks, start.reason, belief), belief
+                    footing = self._footing(standing)
+                    return _start_with(picks, start.reason, belief, footing), belief
             belief = replace(belief, started=True)
         return self._fill_batch(standing, evidence, room), belief
 
@@ -77,9 +87,10 @@ class Bandit:
         reach = self.band.beta(standing) * std
         return Estimates(mean, std, mean - reach, mean + reach)
 
-    def posterior(self, state: Belief, evidence: Evidence) -> Posterior:
-        """Return the posterior that the next batch would start from."""
-        return self._believe(state, evidence)[1].posterior
+    def posterior(self, state: Belief, evidence: Evidence) -> tuple[Posterior, float]:
+        """Return the posterior that the next batch would start from, and its beta."""
+        _, standing = self._believe(state, evidence)
+        return standing.posterior, self.width.beta(standing)
 
     def certify(self, state: Belief, evidence: Evidence, row: int) -> Gap:
         """Return the largest upper bound of the pool minus the lower bound of `row`."""
@@ -102,6 +113,22 @@ class Bandit:
             theorem=self.band.theorem,
             assumptions=assumptions,
         )
+
+    def appraise(self, state: Belief, evidence: Evidence, row: int) -> Appraisal:
+        """Return what is thought of a row now, beside the candidate that comes first.
+
+        Costs an ask, and the rank.
+        """
+        _, standing = self._believe(state, evidence)
+        posterior, beta, how = standing.posterior, self.width.beta(standing), self.acquisition
+        first, rank = None, None
+        if not (evidence.places.candidates and evidence.excluded.all()):
+            ranking = self._ranking(posterior, beta, evidence)
+            first = ranking.picks(np.array([ranking.best()]))
+        if not isinstance(how, Thompson):
+            rank = rank_of(posterior, how, beta, evidence, row)
+        name = type(how).__name__
+        return appraised(posterior, beta, evidence, row, score=name, first=first, rank=rank)
 
     def _believe(self, state: Belief, evidence: Evidence) -> tuple[Belief, Standing]:
         """Bring the belief up to date; a pure function, so that looking changes nothing."""
@@ -136,10 +163,9 @@ class Bandit:
                 information = information.plus(int(count) * float(variance) / ridge, times=1)
         return information
 
-    def _start_with(self, picks: Picks, reason: str, belief: Belief) -> Proposal:
-        variances = belief.posterior.variance(picks.X)
-        ones = np.ones(len(picks), dtype=np.int64)
-        return Proposal(picks.rows, picks.X, ones, variances, reason)
+    def _footing(self, standing: Standing) -> Footing:
+        posterior = standing.posterior
+        return Footing(self.width.beta(standing), posterior.log_det, len(posterior.basis))
 
     def _fill_batch(self, standing: Standing, evidence: Evidence, room: int) -> Proposal:
         """Choose, take, hallucinate, until the rule says that the batch is full.
@@ -147,9 +173,8 @@ class Bandit:
         Evaluations under way elsewhere are hallucinated first and count towards the rule's bound;
         one evaluation is always given, however much is under way.
         """
-        stale = standing.posterior
-        beta = self.width.beta(standing)
-        ranking = self._ranking(stale, beta, evidence)
+        stale, footing = standing.posterior, self._footing(standing)
+        ranking = self._ranking(stale, footing.beta, evidence)
         fill = self.batching.open(
             Opening(stale.ridge, evidence.excluded, ranking.variances, ranking.covariances)
         )
@@ -162,9 +187,9 @@ class Bandit:
             runs.add(row, count, choice.stale)
             left -= count
             if self.batching.is_full(fill):
-                return runs.proposal(ranking, self.batching.reason)
+                return runs.proposal(ranking, self.batching.reason, footing)
             if left <= 0:
-                return runs.proposal(ranking, f"at_most {room} reached")
+                return runs.proposal(ranking, f"at_most {room} reached", footing)
             ranking.shrink(row, count)
 
     def _ranking(self, stale: Posterior, beta: float, evidence: Evidence) -> Ranking:
@@ -207,8 +232,14 @@ class _Runs:
         self.repeats.append(count)
         self.variances.append(variance)
 
-    def proposal(self, ranking: Ranking, reason: str) -> Proposal:
+    def proposal(self, ranking: Ranking, reason: str, footing: Footing) -> Proposal:
         picks = ranking.picks(np.array(self.rows, dtype=np.int64))
         repeats: Indices = np.array(self.repeats, dtype=np.int64)
         variances: Vector = np.array(self.variances)
-        return Proposal(picks.rows, picks.X, repeats, variances, reason)
+        return Proposal(picks.rows, picks.X, repeats, variances, reason, footing)
+
+
+def _start_with(picks: Picks, reason: str, belief: Belief, footing: Footing) -> Proposal:
+    variances = belief.posterior.variance(picks.X)
+    ones = np.ones(len(picks), dtype=np.int64)
+    return Proposal(picks.rows, picks.X, ones, variances, reason, footing)

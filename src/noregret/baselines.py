@@ -10,7 +10,7 @@ import numpy as np
 
 from noregret.arrays import Indices
 from noregret.errors import CertificateError, require_at_least, require_count, require_positive
-from noregret.policy import Estimates, Evidence, Gap, Proposal
+from noregret.policy import Appraisal, Estimates, Evidence, Gap, Proposal
 from noregret.pools import Box, Picks
 from noregret.posteriors import Posterior
 from noregret.streams import Purpose
@@ -33,7 +33,7 @@ def averages(self: object, state: object, evidence: Evidence) -> Estimates:
     return Estimates(evidence.told.y, unknown, unknown, unknown)
 
 
-def no_posterior(self: object, state: object, evidence: Evidence) -> Posterior:
+def no_posterior(self: object, state: object, evidence: Evidence) -> tuple[Posterior, float]:
     """Say that there is no model."""
     _refuse(self)
 
@@ -41,6 +41,12 @@ def no_posterior(self: object, state: object, evidence: Evidence) -> Posterior:
 def no_certificate(self: object, state: object, evidence: Evidence, row: int) -> Gap:
     """Say that there is no theorem."""
     _refuse(self)
+
+
+def average(self: object, state: object, evidence: Evidence, row: int) -> Appraisal:
+    """Report the average; without a model nothing else is thought of a candidate."""
+    at = np.flatnonzero(evidence.told.rows == row)
+    return Appraisal(mean=float(evidence.told.y[at[0]])) if at.size else Appraisal()
 
 
 def _refuse(self: object) -> Never:
@@ -71,6 +77,7 @@ class Uniform:
     estimates = averages
     posterior = no_posterior
     certify = no_certificate
+    appraise = average
 
     def __post_init__(self) -> None:
         require_count("uniform(batch_size=...)", self.size)
@@ -95,6 +102,7 @@ class RandomSearch:
     estimates = averages
     posterior = no_posterior
     certify = no_certificate
+    appraise = average
 
     def __post_init__(self) -> None:
         require_count("random_search(batch_size=...)", self.size)
@@ -149,6 +157,7 @@ class EpsilonGreedy:
     estimates = averages
     posterior = no_posterior
     certify = no_certificate
+    appraise = average
 
     def __post_init__(self) -> None:
         require_positive("epsilon_greedy(a=...)", self.a)

@@ -35,6 +35,15 @@ class Batch:
     `np.repeat(batch.ids, batch.repeats)` is its order; iterating yields the features of one
     evaluation at a time; `len` counts evaluations. A slice is a batch too, of the same ticket:
     `tell(batch[:3], values[:3])` leaves the rest open.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[0.0], [0.5]], names=["a", "b"])
+    >>> opt = nr.mini_gp_ucb(pool, kernel=nr.RBF(), noise_std=1.0, limit=4.0, start=[])
+    >>> batch = opt.ask()
+    >>> batch.ids, batch.repeats, len(batch)
+    (array(['a'], dtype='<U1'), array([3]), 3)
+    >>> [x.tolist() for x in batch[:2]]
+    [[0.0], [0.0]]
     """
 
     ticket: int
@@ -46,7 +55,15 @@ class Batch:
 
     @property
     def sequence(self) -> Keys:
-        """The id of every evaluation, in order."""
+        """The id of every evaluation, in order.
+
+        >>> import noregret as nr
+        >>> opt = nr.mini_gp_ucb(
+        ...     nr.Pool([[0.0]], names=["a"]), kernel=nr.RBF(), noise_std=1.0, limit=4.0, start=[]
+        ... )
+        >>> opt.ask().sequence.tolist()
+        ['a', 'a', 'a']
+        """
         return self.ids[np.repeat(np.arange(len(self.ids)), self.repeats)]
 
     def __len__(self) -> int:

@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast, final
+from time import perf_counter
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
 from noregret import snapshot
-from noregret.answers import Best, Certificate, PosteriorView, Units
-from noregret.arrays import Indices, Mask, Rows, Vector
+from noregret.answers import (
+    Best,
+    Certificate,
+    Evaluated,
+    PosteriorView,
+    Units,
+    certified,
+    measured,
+    place_of_best,
+    recommended,
+)
 from noregret.batches import Batch
+from noregret.books import Books
 from noregret.errors import (
     ArgumentError,
-    NothingToldError,
-    TellError,
     require_choice,
     require_count,
     require_number,
 )
+from noregret.explanations import Explanation, explained
 from noregret.kernels import Kernel, as_kernel
-from noregret.ledger import Ledger
 from noregret.policy import Evidence, Policy, State
-from noregret.pools import Domain, Places, require_domain
-from noregret.pools.tables import is_frame
-from noregret.posteriors import Points
+from noregret.pools import Domain, Keys, Places, require_domain
 from noregret.snapshot import Parts
 from noregret.threads import steady
-from noregret.tickets import OPEN, Ticket, Tickets, counted, digest_of
-from noregret.values import averaged, parsed
+from noregret.tickets import Ticket
+from noregret.trace import Trace
 
 MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
-MOST_VALUE = 1e130  # distance of a value from the offset; squares must stay finite
 Goal: TypeAlias = Literal["max", "min"]
 
 
@@ -45,6 +50,15 @@ class Optimizer:
     not at all. Everything else only looks, and looking never changes a choice.
 
     Built by the functions in `noregret.algorithms`; compose your own from a pool and a policy.
+
+    >>> import noregret as nr
+    >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+    >>> opt.tell(opt.ask(), [0.3, nr.FAILED, 0.4])
+    >>> opt.spent, opt.evaluations, opt.batches, len(opt.sequence)
+    (3, 2, 1, 3)
+    >>> opt.tell([0, 1, 2], [0.3, 0.7, 0.8])
+    >>> opt.unique, opt.goal, opt.pool, opt.policy
+    (3, 'max', Pool(3 candidates × 1 features), Uniform(size=3))
     """
 
     def __init__(
@@ -57,19 +71,16 @@ class Optimizer:
         offset: float = 0.0,
     ) -> None:
         require_domain(pool)
-        self._pool = Places.of(pool)
-        self._policy: Policy[Any] = policy
-        self._seed = require_count("seed", seed, least=0)
+        require_count("seed", seed, least=0)
         sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
-        self._units = Units(sign, require_number("offset", offset))
+        units = Units(sign, require_number("offset", offset))
+        self._policy: Policy[Any] = policy
         self._state: Any = policy.begin()
-        self._ledger = Ledger(self._pool.candidates)
-        self._tickets = Tickets()
-        self._excluded: Mask = np.zeros(self._pool.candidates, dtype=np.bool_)
+        self._books = Books.opened(Places.of(pool), units, int(seed))
 
     def __repr__(self) -> str:
         return (
-            f"Optimizer({type(self._policy).__name__}, {self._pool.domain!r}, "
+            f"Optimizer({type(self._policy).__name__}, {self.pool!r}, "
             f"{self.evaluations} evaluations of {self.unique} candidates)"
         )
 
@@ -79,24 +90,37 @@ class Optimizer:
         A worker whose batch is still open is given the open part of it again, so that a crash
         loses nothing. Another worker gets new work, chosen as if all open evaluations had happened
         (variances shrink, the mean stays).
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> len(opt.ask()), len(opt.ask(at_most=2)), opt.ask(worker="another robot").ticket
+        (3, 2, 1)
         """
-        room = MOST_EVALUATIONS if at_most is None else require_count("ask(at_most=...)", at_most)
-        if not isinstance(worker, str):
-            raise ArgumentError(f"ask(worker=...) must be a string, got {worker!r}.")
-        ticket = self._tickets.held_by(worker)
-        if ticket is None:
-            with steady():
-                proposal, self._state = self._policy.propose(self._state, self._evidence(), room)
-            rows, new = proposal.rows.copy(), proposal.rows >= len(self._pool)
-            rows[new] = self._pool.meet(proposal.X[new]) if new.any() else rows[new]
-            ticket = self._tickets.open(
-                worker, rows, proposal.repeats, proposal.variances, proposal.reason
-            )
-        start, stop = ticket.first_open_stretch()
-        batch = self._batch(ticket)
-        if start or stop < len(ticket.fate) or room < stop:
-            batch = batch[start : min(stop, start + room)]
-        return batch if start + room >= stop else replace(batch, reason=f"at_most {room} reached")
+        room, held = self._request("ask", at_most, worker)
+        if held is not None:
+            return self._books.open_part(held, room)
+        asked = perf_counter()
+        with steady():
+            proposal, self._state = self._policy.propose(self._state, self._evidence(), room)
+        ticket = self._books.hand_out(worker, proposal, asked=asked, now=perf_counter())
+        return self._books.open_part(ticket, room)
+
+    def peek(self, *, at_most: int | None = None, worker: str = "") -> Batch:
+        """Return what `ask` would, without asking for it: nothing is opened, and nothing changes.
+
+        It takes as long as an ask. What it shows can be told once it was asked for.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> opt.peek().reason, opt.batches
+        ('fixed size 3 reached', 0)
+        """
+        room, held = self._request("peek", at_most, worker)
+        if held is not None:
+            return self._books.open_part(held, room)
+        with steady():
+            proposal, _ = self._policy.propose(self._state, self._evidence(), room)
+        return self._books.draft(proposal)
 
     def tell(
         self, what: object, values: object = None, *, means: object = None, counts: object = None
@@ -108,250 +132,222 @@ class Optimizer:
         error. Values by id close open evaluations of that candidate, oldest first. Averages are
         told by `means` and `counts`. In place of ids stand features, one point a row, on a box
         or for points that are not in the pool.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> opt.tell(opt.ask(), [0.3, nr.FAILED, 0.4])  # what was asked for, in order
+        >>> opt.tell([0, 2], [0.1, 0.9])  # whatever else is known
+        >>> opt.tell([1], means=[0.5], counts=[20])
+        >>> opt.tell([[0.7]], [0.8])  # a point that is not in the pool
+        >>> opt.evaluations
+        25
         """
-        if isinstance(what, Batch):
-            if means is not None or counts is not None or values is None:
-                raise TellError(
-                    "a batch is told by values, one an evaluation in order; "
-                    "means and counts go with ids: tell(ids, means=..., counts=...)."
-                )
-            self._tell_batch(what, values)
-        elif values is not None and means is None and counts is None:
-            self._tell_values(what, values)
-        elif values is None and means is not None and counts is not None:
-            self._tell_means(what, means, counts)
-        else:
-            raise TellError(
-                "tell(batch, values), tell(ids, values) or tell(ids, means=..., counts=...): "
-                "one of these, whole, is needed."
-            )
+        self._books.tell(what, values, means, counts)
 
     def fail(self, batch: Batch) -> None:
-        """Say that a batch (or slice of one) failed: it is no longer open and has no values."""
-        if not isinstance(batch, Batch):
-            raise TellError(
-                f"fail() takes a batch or a slice of one, got {batch!r:.80}. "
-                "By id: tell(ids, [noregret.FAILED, ...])."
-            )
-        ticket, positions = self._positions(batch)
-        still_open = positions[ticket.fate[positions] == OPEN]
-        failed = np.ones(len(still_open), dtype=np.bool_)
-        self._tickets.settle(ticket, still_open, np.zeros(len(still_open)), failed)
+        """Say that a batch (or slice of one) failed: it is no longer open and has no values.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> batch = opt.ask()
+        >>> opt.fail(batch[:1])
+        >>> opt.tell(batch[1:], [0.1, 0.2])
+        >>> opt.spent, opt.evaluations
+        (3, 2)
+        """
+        self._books.fail(batch)
 
     def exclude(self, ids: object) -> None:
         """Never ask for these candidates again, nor name one of them as best.
 
         Evaluations of them under way are taken back; a value that still comes is accepted.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> opt.exclude([0, 1])
+        >>> opt.ask().sequence
+        array([2, 2, 2])
         """
-        if not self._pool.candidates:
-            raise ArgumentError("a box has no candidates to exclude; bounds exclude parts of it.")
-        rows = self._pool.find(ids)
-        self._excluded[rows] = True
-        self._tickets.withdraw(rows)
+        self._books.exclude(ids)
 
     @property
     def pool(self) -> Domain:
         """The pool or box."""
-        return self._pool.domain
+        return self._books.places.domain
+
+    @property
+    def policy(self) -> Policy[Any]:
+        """What decides: a `Bandit`, or a baseline."""
+        return self._policy
+
+    @property
+    def goal(self) -> Goal:
+        """Whether large values are good ("max") or small ones ("min")."""
+        return "max" if self._books.units.sign > 0 else "min"
 
     @property
     def spent(self) -> int:
         """Evaluations used up: values told and evaluations that failed."""
-        return self.evaluations + self._tickets.failures
+        return self.evaluations + self._books.tickets.failures
 
     @property
     def evaluations(self) -> int:
         """Values told."""
-        return self._ledger.evaluations
+        return self._books.ledger.evaluations
 
     @property
     def unique(self) -> int:
         """Different candidates evaluated."""
-        return len(self._ledger)
+        return len(self._books.ledger)
 
     @property
     def batches(self) -> int:
         """Batches opened."""
-        return self._tickets.opened
+        return self._books.tickets.opened
+
+    @property
+    def sequence(self) -> Keys:
+        """The id of every evaluation asked for, in order."""
+        rows, repeats = self._books.records.runs.T
+        return self._books.places.keys(np.repeat(rows, repeats))
+
+    @property
+    def evaluated(self) -> Evaluated:
+        """Every point that has a value: how often it was evaluated, and its average.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> opt.tell([0, 0, 2], [0.3, 0.2, 0.4])
+        >>> opt.evaluated.ids, opt.evaluated.averages
+        ([0, 2], array([0.25, 0.4 ]))
+        """
+        books = self._books
+        return measured(books.ledger, books.places, books.units)
 
     @property
     def posterior(self) -> PosteriorView:
-        """What is believed of f now, in your sign and units."""
+        """What is believed of f now, in your sign and units.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
+        >>> opt.tell([0, 2], [0.3, 0.8])
+        >>> opt.posterior.mean([[0.0], [0.5]]).round(2)
+        array([0.3 , 0.48])
+        """
         with steady():
-            posterior = self._policy.posterior(self._state, self._evidence())
-        return PosteriorView(posterior, self._units, self._pool)
+            posterior, beta = self._policy.posterior(self._state, self._evidence())
+        return PosteriorView(posterior, beta, self._books.units, self.pool)
 
     def best(self) -> Best:
-        """Return the evaluated candidate of highest posterior mean (of lowest, minimising)."""
+        """Return the evaluated candidate of highest posterior mean (of lowest, minimising).
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
+        >>> opt.tell([0, 2], [0.3, 0.8])
+        >>> opt.best().id
+        2
+        """
         evidence = self._evidence()
         with steady():
             estimates = self._policy.estimates(self._state, evidence)
-        at = self._best_place(evidence, estimates.mean)
-        row = evidence.told.rows[at : at + 1]
-        bounds = self._units.outwards(np.array([estimates.lower[at], estimates.upper[at]]))
-        return Best(
-            id=self._pool.keys(row)[0].item(),
-            x=self._pool.shown(self._pool.rows(row))[0],
-            mean=float(self._units.outwards(estimates.mean[at])),
-            std=float(estimates.std[at]),
-            lower=float(bounds.min()),
-            upper=float(bounds.max()),
-            evaluations=int(evidence.told.w[at]),
-        )
+        at = place_of_best(evidence, estimates.mean)
+        return recommended(evidence, estimates, at, self._books.units)
 
     def certificate(self) -> Certificate:
-        """Return how far `best()` can be from the true best, and what that rests on."""
+        """Return how far `best()` can be from the true best, and what that rests on.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
+        >>> opt.tell([0, 1, 2], means=[0.3, 0.4, 0.8], counts=[50, 50, 50])
+        >>> opt.certificate().gap < 0.2
+        True
+        """
         evidence = self._evidence()
         with steady():
             estimates = self._policy.estimates(self._state, evidence)
-            at = self._best_place(evidence, estimates.mean)
+            at = place_of_best(evidence, estimates.mean)
             gap = self._policy.certify(self._state, evidence, int(evidence.told.rows[at]))
-        return Certificate(
-            gap=gap.gap,
-            id=self._pool.keys(np.array([gap.row]))[0].item(),
-            guaranteed=float(self._units.outwards(gap.lowest)),
-            reachable=float(self._units.outwards(gap.highest)),
-            beta=gap.beta,
-            delta=gap.delta,
-            theorem=gap.theorem,
-            assumptions=gap.assumptions,
-        )
+        return certified(gap, self._books.places, self._books.units)
+
+    @property
+    def trace(self) -> Trace:
+        """What happened so far, batch by batch, as a table: sizes, widths, switches, times.
+
+        O(1) to look at; some 100 bytes a batch to keep.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> for _ in range(3):
+        ...     opt.tell(opt.ask(), [0.3, 0.2, 0.4])
+        >>> opt.trace["told"]
+        array([0, 3, 6])
+        """
+        return self._books.records.shown()
+
+    def explain(self, id: object) -> Explanation:
+        """Return what is believed of a candidate, and why it was chosen or why not.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
+        >>> opt.tell([0, 2], [0.3, 0.8])
+        >>> print(opt.explain(2))
+        2: 0.792194 ± 0.1 (between 0.323 and 1.26, 4.7 standard deviations either way).
+        Evaluated once, average 0.8. Nothing else evaluated tells much about it.
+        Never asked for.
+        It is number 2 of 3. Its upper bound 1.26 is below 4.14, that of 1, which comes first.
+        """
+        books = self._books
+        rows = books.places.find(id)
+        if len(rows) != 1:
+            raise ArgumentError(f"explain(id) takes one id, got {len(rows)}: {id!r:.80}.")
+        evidence, row = self._evidence(), int(rows[0])
+        with steady():
+            appraisal = self._policy.appraise(self._state, evidence, row)
+        return explained(appraisal, evidence, row, books.records, books.units)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole run to one file, all or nothing; `noregret.load` goes on from it.
 
         The pool's rows are not kept, only their fingerprint; nothing is pickled.
+
+        >>> import noregret as nr
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     nr.uniform(nr.Pool([[0.0]])).save(f"{folder}/run")
         """
+        books = self._books
         parts = Parts(
             policy=self._policy,
             state=self._state,
-            units=self._units,
-            seed=self._seed,
-            ledger=self._ledger,
-            tickets=self._tickets,
-            excluded=self._excluded,
+            units=books.units,
+            seed=books.seed,
+            ledger=books.ledger,
+            tickets=books.tickets,
+            records=books.records,
+            excluded=books.excluded,
         )
-        snapshot.write(Path(path), parts, self._pool)
+        snapshot.write(Path(path), parts, books.places)
 
-    def _tell_batch(self, batch: Batch, values: object) -> None:
-        numbers, failed = parsed(values, len(batch), f"batch {batch.ticket}")
-        asked = np.repeat(self._pool.find(batch.ids), batch.repeats)
-        receipt = (batch.start, batch.start + len(batch), digest_of(asked, numbers, failed))
-        if self._tickets.is_repetition(batch.ticket, *receipt):
-            return
-        ticket, positions = self._positions(batch)
-        inside = self._inwards(numbers)
-        new = self._tickets.untold(ticket, positions, numbers)
-        rows, lost = ticket.rows[ticket.runs_of(positions[new])], failed[new]
-        self._ledger.add(rows[~lost], inside[new][~lost])
-        self._tickets.settle(ticket, positions[new], numbers[new], lost)
-        ticket.receipts.append(receipt)
-
-    def _tell_values(self, what: object, values: object) -> None:
-        given = self._given(what)
-        numbers, failed = parsed(values, len(given), "tell(ids, values)")
-        inside, rows = self._inwards(numbers), self._met(given)
-        good = ~failed if failed.any() else slice(None)  # a slice copies nothing
-        self._ledger.add(rows[good], inside[good])
-        for row, count in counted(rows[good]):
-            self._tickets.settle_by_row(row, count, failed=False)
-        for row, count in counted(rows[failed]):
-            self._tickets.settle_by_row(row, count, failed=True)
-
-    def _tell_means(self, what: object, means: object, counts: object) -> None:
-        given = self._given(what)
-        averages, whole = averaged(means, counts, len(given))
-        inside, rows = self._inwards(averages), self._met(given)
-        self._ledger.add_means(rows, inside, whole)
-        unique, place = np.unique(rows, return_inverse=True)
-        totals = np.zeros(len(unique), dtype=np.int64)
-        np.add.at(totals, place, whole)
-        for row, count in zip(unique, totals, strict=True):
-            self._tickets.settle_by_row(int(row), int(count), failed=False)
-
-    def _given(self, what: object) -> Indices | Rows:
-        """Return the rows of ids, or checked features where one point a row is given."""
-        try:
-            dimensions = 2 if is_frame(what) else np.ndim(what)  # type: ignore[arg-type]  # anything
-        except ValueError:  # a ragged list: `find` says what is wrong with it
-            dimensions = 1
-        if dimensions != 2:
-            return self._pool.find(what)
-        return self._pool.read("tell(X, ...)", what)
-
-    def _met(self, given: Indices | Rows) -> Indices:
-        """Return rows; points given by features are recognised, or numbered behind the others."""
-        return self._pool.meet(cast(Rows, given)) if given.ndim == 2 else cast(Indices, given)
-
-    def _inwards(self, numbers: Vector) -> Vector:
-        inside = self._units.inwards(numbers)
-        if inside.size and max(inside.max(), -inside.min()) > MOST_VALUE:
-            raise TellError(
-                f"values must lie within {MOST_VALUE:g} of the offset, got "
-                f"{numbers[np.argmax(np.abs(inside))]:g}. Rescale them, or pass noregret.FAILED."
-            )
-        return inside
-
-    def _positions(self, batch: Batch) -> tuple[Ticket, Indices]:
-        ticket, positions = self._tickets.stretch(
-            batch.ticket, batch.start, batch.start + len(batch)
-        )
-        own = self._pool.keys(ticket.rows[ticket.runs_of(positions)])
-        if not np.array_equal(own, np.repeat(batch.ids, batch.repeats)):
-            raise TellError(
-                f"batch {batch.ticket} holds other candidates than this optimizer asked for: it "
-                "comes from another optimizer. Tell by ids instead."
-            )
-        return ticket, positions
-
-    def _batch(self, ticket: Ticket) -> Batch:
-        return Batch(
-            ticket=ticket.number,
-            ids=self._pool.keys(ticket.rows),
-            repeats=ticket.repeats,
-            x=self._pool.shown(self._pool.rows(ticket.rows)),
-            reason=ticket.reason,
-        )
-
-    def _best_place(self, evidence: Evidence, mean: Vector) -> int:
-        allowed = evidence.eligible
-        if not allowed.any():
-            raise NothingToldError(
-                "there is no best candidate: no value was told of a candidate that is not excluded."
-            )
-        highest = np.where(allowed, mean, -np.inf)
-        ties = np.flatnonzero(highest == highest.max())
-        return int(ties[np.argmin(evidence.told.rows[ties])])
+    def _request(self, name: str, at_most: object, worker: object) -> tuple[int, Ticket | None]:
+        """Check a request; return its room and the batch that the worker holds."""
+        room = MOST_EVALUATIONS
+        if at_most is not None:
+            room = require_count(f"{name}(at_most=...)", at_most)
+        if not isinstance(worker, str):
+            raise ArgumentError(f"{name}(worker=...) must be a string, got {worker!r}.")
+        return room, self._books.tickets.held_by(worker)
 
     def _evidence(self) -> Evidence:
-        ledger, tickets = self._ledger, self._tickets
-        rows, counts = tickets.pending()
-        asked = sorted(tickets.asked)
-        unasked = sorted(tickets.unasked)
-        return Evidence(
-            places=self._pool,
-            told=self._points(ledger.rows, ledger.counts, ledger.averages),
-            open_=self._points(rows, counts, np.zeros(len(rows))),
-            excluded=self._excluded,
-            asked_variances=np.array(
-                [tickets.by_number[number].variances[run] for number, run in asked]
-            ),
-            asked_counts=np.array([tickets.asked[key] for key in asked], dtype=np.int64),
-            unasked_rows=np.array(unasked, dtype=np.int64),
-            unasked_counts=np.array([tickets.unasked[row] for row in unasked], dtype=np.int64),
-            seed=self._seed,
-            step=tickets.opened,
-        )
-
-    def _points(self, rows: Indices, counts: Indices, averages: Vector) -> Points:
-        return Points(rows, self._pool.rows(rows), counts.astype(np.float64), averages)
+        return self._books.evidence()
 
     @classmethod
     def _restored(cls, pool: Places, parts: Parts) -> Optimizer:
         optimizer = cls(pool, parts.policy, seed=parts.seed)
-        optimizer._units, optimizer._state = parts.units, parts.state
-        optimizer._ledger, optimizer._tickets = parts.ledger, parts.tickets
-        optimizer._excluded = parts.excluded
+        optimizer._state = parts.state
+        optimizer._books = Books(
+            *(pool, parts.units, parts.seed, parts.ledger, parts.tickets, parts.records),
+            parts.excluded,
+        )
         return optimizer
 
 
@@ -360,6 +356,17 @@ def load(path: str | os.PathLike[str], *, pool: Domain, kernel: Kernel | None = 
 
     `pool` must be the pool of the saved run. `kernel` is needed where the run used a kernel that
     is not one of this library's, or a function or matrix.
+
+    >>> import noregret as nr
+    >>> from tempfile import TemporaryDirectory
+    >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+    >>> opt = nr.uniform(pool)
+    >>> opt.tell(opt.ask(), [0.3])
+    >>> with TemporaryDirectory() as folder:
+    ...     opt.save(f"{folder}/run")
+    ...     again = nr.load(f"{folder}/run", pool=pool)
+    >>> again.evaluations
+    1
     """
     require_domain(pool)
     own = None if kernel is None else as_kernel(kernel)

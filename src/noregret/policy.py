@@ -7,6 +7,7 @@ which the optimizer holds and saves.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, final
 
@@ -53,6 +54,16 @@ class Evidence:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """What a choice rested on; as here for policies without a model."""
+
+    beta: float = math.nan  # how many standard deviations its bounds reached
+    log_det: float = math.nan  # twice the information gained about f
+    dictionary: int = 0  # points that carried the posterior
+
+
+@final
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposal:
     """What to evaluate next, as runs."""
@@ -62,6 +73,7 @@ class Proposal:
     repeats: Indices
     variances: Vector  # σ²_stale at each run
     reason: str
+    footing: Footing = Footing()
 
 
 @final
@@ -90,6 +102,31 @@ class Gap:
     assumptions: Assumptions
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Leader:
+    """The candidate of highest score."""
+
+    row: int
+    X: Rows  # (1, d)
+    mean: float
+    std: float
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Appraisal:
+    """What is thought of one point now; as here by policies without a model."""
+
+    mean: float = math.nan
+    std: float = math.nan
+    beta: float = math.nan
+    score: str = ""  # what ranks candidates
+    correlations: Vector | None = None  # (n,) a priori, with each point told
+    rank: int | None = None  # 1 is the highest score; None where that was not looked at
+    leader: Leader | None = None
+
+
 State = TypeVar("State")
 
 
@@ -103,5 +140,10 @@ class Policy(Protocol[State]):
         ...
 
     def estimates(self, state: State, evidence: Evidence) -> Estimates: ...
-    def posterior(self, state: State, evidence: Evidence) -> Posterior: ...
+
+    def posterior(self, state: State, evidence: Evidence) -> tuple[Posterior, float]:
+        """Return what is believed, and the beta that steers choices."""
+        ...
+
     def certify(self, state: State, evidence: Evidence, row: int) -> Gap: ...
+    def appraise(self, state: State, evidence: Evidence, row: int) -> Appraisal: ...

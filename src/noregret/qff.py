@@ -9,12 +9,13 @@ from typing import Never, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+from noregret.appraisals import appraised
 from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.baselines import singles
 from noregret.errors import ArgumentError, AskError, CertificateError, require_count
 from noregret.kernels import RBF, Kernel, Scaled
-from noregret.policy import Estimates, Evidence, Gap, Proposal
-from noregret.pools import Places, Scales
+from noregret.policy import Appraisal, Estimates, Evidence, Footing, Gap, Proposal
+from noregret.pools import Picks, Places, Scales
 from noregret.posteriors import ExactPosterior, Points, Posterior, cholesky
 from noregret.streams import Purpose
 
@@ -244,10 +245,10 @@ class ThompsonQFF:
                 "from. Exclude fewer, or stop here and take best()."
             )
         state = state.told(evidence.told, self.features, self.ridge)
-        size = min(self.size, room)
-        luck = evidence.rng(Purpose.POLICY).standard_normal((self.size, self.features.size))[:size]
-        best = self._best(evidence, sampled(state, luck))
-        return singles(evidence.places.picks(best), self.size, room), state
+        L = cholesky.factor(state.V)
+        best = self._drawn(state, L, evidence, min(self.size, room))
+        footing = Footing(1.0, cholesky.log_det(L), self.features.size)
+        return replace(singles(best, self.size, room), footing=footing), state
 
     def estimates(self, state: Weights, evidence: Evidence) -> Estimates:
         """Return posterior mean and deviation at evaluated points; there is no band."""
@@ -258,17 +259,32 @@ class ThompsonQFF:
         unknown = np.full(len(mean), np.nan)
         return Estimates(mean, np.sqrt(np.einsum("ij,ij->j", half, half)), unknown, unknown)
 
-    def posterior(self, state: Weights, evidence: Evidence) -> Posterior:
+    def posterior(self, state: Weights, evidence: Evidence) -> tuple[Posterior, float]:
         """Return the same belief as a posterior over functions: O(n³) for n unique points."""
         dim = evidence.places.dim
         prior = ExactPosterior.prior(
             self.features, noise_std=self.noise_std, ridge=self.ridge, dim=dim
         )
-        return prior.condition(evidence.told, Points.none(dim), evidence.rng(Purpose.DICTIONARY))
+        rng = evidence.rng(Purpose.DICTIONARY)
+        return prior.condition(evidence.told, Points.none(dim), rng), 1.0
 
     def certify(self, state: Weights, evidence: Evidence, row: int) -> Gap:
         """Say that there is no theorem."""
         _refuse()
+
+    def appraise(self, state: Weights, evidence: Evidence, row: int) -> Appraisal:
+        """Return what is thought of a row, beside the best candidate of the next function drawn."""
+        posterior, beta = self.posterior(state, evidence)
+        first = None
+        if not evidence.excluded.all():
+            state = state.told(evidence.told, self.features, self.ridge)
+            first = self._drawn(state, cholesky.factor(state.V), evidence, 1)
+        return appraised(posterior, beta, evidence, row, score="Thompson", first=first)
+
+    def _drawn(self, state: Weights, L: Matrix, evidence: Evidence, size: int) -> Picks:
+        """Return the best candidates of so many functions drawn."""
+        luck = evidence.rng(Purpose.POLICY).standard_normal((self.size, self.features.size))[:size]
+        return evidence.places.picks(self._best(evidence, sampled(L, state.pull, luck)))
 
     def _best(self, evidence: Evidence, thetas: Matrix) -> Indices:
         """Return the row of the highest value of each function, the lowest such row on ties."""
@@ -285,10 +301,9 @@ class ThompsonQFF:
         return rows
 
 
-def sampled(state: Weights, luck: Matrix) -> Matrix:
+def sampled(L: Matrix, pull: Vector, luck: Matrix) -> Matrix:
     """Return weights by (3), one draw a row, from standard normal numbers."""
-    L = cholesky.factor(state.V)
-    mean = cholesky.solve(L, state.pull)
+    mean = cholesky.solve(L, pull)
     return np.asarray(mean + cholesky.solve_upper(L, np.asfortranarray(luck.T)).T)
 
 

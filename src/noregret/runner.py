@@ -13,9 +13,10 @@ from noregret.answers import Best, Certificate
 from noregret.arrays import Vector
 from noregret.batches import Batch, Failed
 from noregret.errors import ArgumentError, TellError, require_count
-from noregret.optimizer import MOST_VALUE, Goal, Optimizer
+from noregret.optimizer import Goal, Optimizer
 from noregret.pools import Domain, Keys
 from noregret.progress import Display
+from noregret.values import MOST_VALUE
 
 Objective: TypeAlias = Callable[[Vector], "float | Failed"]
 Callback: TypeAlias = Callable[[Optimizer, Batch, "list[float | Failed]"], "bool | None"]
@@ -28,6 +29,12 @@ class Result:
 
     `ids` and `values` hold every evaluation in order, NaN where it failed; `ended` says why the
     run stopped: the budget, the callback, or Ctrl-C.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+    >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.uniform, budget=20)
+    >>> result.ended, len(result.values), result.optimizer.evaluations
+    ('budget spent', 20, 20)
     """
 
     optimizer: Optimizer
@@ -36,11 +43,26 @@ class Result:
     ended: str
 
     def best(self) -> Best:
-        """Return the recommended candidate."""
+        """Return the recommended candidate.
+
+        >>> import noregret as nr
+        >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+        >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.uniform, budget=20)
+        >>> result.best().id
+        2
+        """
         return self.optimizer.best()
 
     def certificate(self) -> Certificate:
-        """Return how far the recommendation can be from the true best."""
+        """Return how far the recommendation can be from the true best.
+
+        >>> import noregret as nr
+        >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+        >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.mini_gp_ucb, budget=2000,
+        ...                      kernel=nr.RBF(), noise_std=0.1)
+        >>> result.certificate().gap < 0.1
+        True
+        """
         return self.optimizer.certificate()
 
     def __str__(self) -> str:
@@ -87,7 +109,15 @@ def minimize(
     by_id: bool = False,
     **settings: object,
 ) -> Result:
-    """Find the candidate of smallest f, by noisy evaluations; the rest is as in `maximize`."""
+    """Find the candidate of smallest f, by noisy evaluations; the rest is as in `maximize`.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 100] for x in range(101)])
+    >>> result = nr.minimize(lambda x: (x[0] - 0.7) ** 2, pool, algorithm=nr.mini_gp_ucb,
+    ...                      budget=60, kernel=nr.RBF(0.2), noise_std=0.01)
+    >>> bool(abs(result.best().x[0] - 0.7) < 0.1)
+    True
+    """
     return _optimise("min", f, pool, algorithm, budget, callback, progress, by_id, settings)
 
 

@@ -43,8 +43,9 @@ from noregret.pools import Domain, Places
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
 from noregret.search import Enumeration
 from noregret.tickets import Ticket, Tickets
+from noregret.trace import Records
 
-FORMAT = 2
+FORMAT = 3
 
 
 @final
@@ -58,6 +59,7 @@ class Parts:
     seed: int
     ledger: Ledger
     tickets: Tickets
+    records: Records
     excluded: Mask
 
 
@@ -84,6 +86,7 @@ KNOWN: dict[str, type[Any]] = {
         *(baselines.RandomSearch, evolution.Evolution, evolution.Population),
         *(qff.ThompsonQFF, qff.QuadratureFeatures, qff.Weights),
         *(Units, Ledger, Tickets, Ticket, Parts),
+        *(Units, Ledger, Tickets, Ticket, Records, Parts),
     )
 }
 

@@ -10,6 +10,7 @@ from noregret.arrays import Indices, Mask, Vector, as_floats
 from noregret.batches import FAILED
 from noregret.errors import ArgumentError, TellError
 
+MOST_VALUE = 1e130  # distance of a value from the offset; squares must stay finite
 MOST_COUNT = 10**12  # evaluations behind one average
 
 

@@ -64,29 +64,59 @@ class Box:
 
     @property
     def dim(self) -> int:
-        """Number of dimensions."""
+        """Number of dimensions.
+
+        >>> Box([(0, 1), (0, 5)]).dim
+        2
+        """
         return len(self._low)
 
     @property
     def bounds(self) -> Matrix:
-        """The bounds, one pair a dimension."""
+        """The bounds, one pair a dimension.
+
+        >>> Box([(0, 1), (0, 5)]).bounds
+        array([[0., 1.],
+               [0., 5.]])
+        """
         return np.stack([self._low, self._high], axis=1)
 
     @property
     def integer(self) -> Mask:
-        """Which dimensions take whole numbers only."""
+        """Which dimensions take whole numbers only.
+
+        >>> Box([(0, 1), (0, 5)], integer=[1]).integer
+        array([False,  True])
+        """
         return self._integer
 
     @property
+    def log(self) -> Mask:
+        """Which dimensions are searched on a logarithmic scale.
+
+        >>> Box([(1e-3, 1), (0, 5)], log=[0]).log
+        array([ True, False])
+        """
+        return self._log
+
+    @property
     def has_integers(self) -> bool:
-        """Whether some dimension takes whole numbers only."""
+        """Whether some dimension takes whole numbers only.
+
+        >>> Box([(0, 1), (0, 5)]).has_integers
+        False
+        """
         return bool(self._integer.any())
 
     def __repr__(self) -> str:
         return f"Box({self.bounds.tolist()})"
 
     def read(self, name: str, X: object) -> Matrix:
-        """Return points given in the user's units, scaled to the unit cube."""
+        """Return points given in the user's units, scaled to the unit cube.
+
+        >>> Box([(0, 10), (1, 100)], log=[1]).read("X", [[5, 10]])
+        array([[0.5, 0.5]])
+        """
         given = as_matrix(name, X, columns=self.dim)
         slack = 1e-9 * (self._high - self._low)
         outside = (given < self._low - slack) | (given > self._high + slack)
@@ -106,7 +136,11 @@ class Box:
         return self.snapped(self._scaled(np.clip(given, self._low, self._high)))
 
     def shown(self, X: Matrix) -> Matrix:
-        """Return points of the unit cube in the user's units."""
+        """Return points of the unit cube in the user's units.
+
+        >>> Box([(0, 10), (1, 100)], log=[1]).shown(np.array([[0.5, 0.5]]))
+        array([[ 5., 10.]])
+        """
         low, high = self._low, self._high
         plain = low + X * (high - low)
         safe = np.where(self._log, low, 1.0)
@@ -116,7 +150,11 @@ class Box:
         return np.asarray(np.where(self._integer, np.round(out), out))
 
     def snapped(self, U: Matrix) -> Matrix:
-        """Return points of the unit cube moved to the nearest one that is a candidate."""
+        """Return points of the unit cube moved to the nearest one that is a candidate.
+
+        >>> Box([(0, 4)], integer=[0]).snapped(np.array([[0.3]]))
+        array([[0.25]])
+        """
         U = np.round(np.clip(U, 0.0, 1.0) * GRID) / GRID
         if self._integer.any():
             whole = self._scaled(self.shown(U))
@@ -124,12 +162,21 @@ class Box:
         return U
 
     def draw(self, size: int, rng: np.random.Generator) -> Matrix:
-        """Return points drawn uniformly in the unit cube, whole numbers being equally likely."""
+        """Return points drawn uniformly in the unit cube, whole numbers being equally likely.
+
+        >>> box = Box([(0, 4)], integer=[0])
+        >>> box.shown(box.draw(5, np.random.default_rng(0))).T
+        array([[3., 1., 0., 0., 4.]])
+        """
         U = rng.random((size, self.dim))
         return self.snapped(self.spread(U))
 
     def spread(self, U: Matrix) -> Matrix:
-        """Return numbers in [0, 1) such that every whole number gets an equal share of them."""
+        """Return numbers in [0, 1) such that every whole number gets an equal share of them.
+
+        >>> Box([(0, 4)], integer=[0]).spread(np.array([[0.1], [0.3]])).T
+        array([[0.  , 0.25]])
+        """
         if not self._integer.any():
             return U
         count = self._high - self._low + 1.0
@@ -137,7 +184,11 @@ class Box:
         return np.where(self._integer & ~self._log, whole, U)
 
     def neighbours(self, u: Vector) -> Matrix:
-        """Return points of the unit cube that differ by one in one whole number."""
+        """Return points of the unit cube that differ by one in one whole number.
+
+        >>> Box([(0, 4)], integer=[0]).neighbours(np.array([0.5])).T
+        array([[0.75, 0.25]])
+        """
         x = self.shown(u[None])[0]
         steps = np.eye(self.dim)[self._integer]
         moved = np.concatenate([x + steps, x - steps])
@@ -146,7 +197,11 @@ class Box:
         return self.snapped(near)
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 digest of bounds and kinds."""
+        """Return a SHA-256 digest of bounds and kinds.
+
+        >>> Box([(0, 1)]).fingerprint() == Box([(0, 2)]).fingerprint()
+        False
+        """
         parts = (self._low, self._high, self._log, self._integer)
         return hashlib.sha256(b"box" + b"".join(part.tobytes() for part in parts)).hexdigest()
 

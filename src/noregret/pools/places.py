@@ -86,6 +86,12 @@ class Places:
     def keys(self, index: Indices) -> Keys:
         return index if self._pool is None else self._pool.keys(index)
 
+    def ids(self, index: Indices) -> list[int | str | None]:
+        """Return the user's keys of the given rows, None for points off the pool."""
+        off = index >= self.candidates if self.candidates else np.zeros(len(index), dtype=np.bool_)
+        keys = self.keys(np.where(off, 0, index)).tolist()
+        return [None if is_off else key for key, is_off in zip(keys, off, strict=True)]
+
     def find(self, keys: object) -> Indices:
         """Return the rows of candidates by their keys; on a box, of points met before."""
         if self._pool is not None:
@@ -155,6 +161,21 @@ class Places:
         off = np.flatnonzero(found < 0)
         found[off] = self._add(X[off])
         return found
+
+    def settled(self, rows: Indices, X: Rows) -> Indices:
+        """Add the points among picks that were not met before; return the rows of all."""
+        numbers, new = self.expected(rows, X), rows >= len(self)
+        if new.any():
+            self.meet(X[new])
+        return numbers
+
+    def expected(self, rows: Indices, X: Rows) -> Indices:
+        """Return the rows of picks as `settled` would, adding no point."""
+        new = rows >= len(self)
+        numbers = rows.copy()
+        if new.any():
+            numbers[new] = self.peek(X[new]).rows
+        return numbers
 
     def _add(self, X: Rows) -> Indices:
         rows, new = np.empty(len(X), dtype=np.int64), []
