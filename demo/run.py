@@ -27,12 +27,7 @@ SPREAD = 15.0
 CENTRE = 50.0
 LENGTHSCALE = 0.2
 ALGORITHMS = {"mini_gp_ucb": nr.mini_gp_ucb, "mini_gp_ei": nr.mini_gp_ei, "bbkb": nr.bbkb}
-COLOURS = {
-    "mini_gp_ucb": "#0b6e4f",
-    "mini_gp_ei": "#c1666b",
-    "bbkb": "#355691",
-    "uniform": "#8a8a8a",
-}
+GREEN = "#0b6141"
 
 
 @dataclass(frozen=True)
@@ -126,19 +121,11 @@ def draw(problem: Problem, runs: list[Run], path: Path) -> None:
 
 
 def draw_regret(axes: Axes, problem: Problem, runs: list[Run]) -> None:
-    rng = np.random.default_rng(8)
-    uniform = averaged(problem, rng.integers(CANDIDATES, size=BUDGET))
-    t = np.arange(1, BUDGET + 1)
-    curves = [("uniform", uniform), *((run.name, run.average_regret) for run in runs)]
-    for name, curve in curves:
-        axes.loglog(t, curve, color=COLOURS[name], lw=2, label=f"{name}  {curve[-1]:.2f}")
-    axes.set_xlim(10, BUDGET)
-    axes.set_xlabel("evaluations")
-    axes.set_ylabel("average regret (percentage points)")
+    drawn = np.random.default_rng(8).integers(CANDIDATES, size=BUDGET)
+    curves = {"uniform": problem.truth[drawn], **{run.name: run.result for run in runs}}
+    nr.plot.regret(curves, truth=problem.truth, unit="percentage points", ax=axes)
     axes.set_title("Falling behind the best, less and less", loc="left", fontsize=11)
     axes.legend(frameon=False, loc="lower left")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.25, which="both", lw=0.5)
 
 
 def draw_pool(axes: Axes, problem: Problem, run: Run) -> None:
@@ -150,7 +137,7 @@ def draw_pool(axes: Axes, problem: Problem, run: Run) -> None:
     run_on.colorbar(shades, ax=axes, label="true yield (%)", shrink=0.8)
     rows, counts = np.unique(run.result.ids.astype(np.int64), return_counts=True)
     size = 8 + 4 * np.sqrt(counts)
-    axes.scatter(x[rows], y[rows], s=size, color=COLOURS[run.name], ec="white", lw=0.5)
+    axes.scatter(x[rows], y[rows], s=size, color=GREEN, ec="white", lw=0.5)
     best = int(np.argmax(truth))
     axes.plot(x[best], y[best], marker="+", color="#d62828", ms=16, mew=2.5)
     axes.set_title(f"{len(rows)} candidates tried by {run.name}", loc="left", fontsize=11)

@@ -711,6 +711,13 @@ MUTANTS = (
         "scores = acquisition.score(mean, variance, beta, top)",
         EXPLAINED + "test_the_rank_is_that_of_a_full_sort",
     ),
+    Mutant(
+        "regret keeps its sign, minimising",
+        "plot/curves.py",
+        'best - values if goal == "max" else values - best',
+        "best - values",
+        "tests/test_plot.py::test_regret_is_the_distance_to_the_best",
+    ),
 )
 
 

@@ -104,6 +104,13 @@ MAP = (
     "rivals",
     "runner",
     "tuning",
+    "plot.style",
+    "plot.curves",
+    "plot.progress",
+    "plot.beliefs",
+    "plot.projections",
+    "plot.planes",
+    "plot",
 )
 
 

@@ -7,6 +7,7 @@
 >>> optimizer.tell(batch, [x[0] for x in batch])
 """
 
+from noregret import plot
 from noregret.acquisitions import UCB, ExpectedImprovement, Thompson
 from noregret.algorithms import (
     batch_thompson,
@@ -129,6 +130,7 @@ __all__ = [
     "mini_gp_ei",
     "mini_gp_ucb",
     "minimize",
+    "plot",
     "random_search",
     "read_pool",
     "regularized_evolution",
