@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import noregret
+from noregret.answers import PosteriorView
 
 SOURCE = Path(noregret.__file__).parent
 ROOT = SOURCE.parents[1]
@@ -25,6 +28,53 @@ MODULES = sorted(
 def test_docstring_examples_run(name: str) -> None:
     """An example that fails is worse than none."""
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+# Classes that people hold in their hands: every method has an example of its own, and every
+# property one there or in its class.
+IN_HAND = (
+    *(noregret.Optimizer, noregret.Batch, noregret.Result, noregret.Pool, noregret.Box),
+    *(noregret.Best, noregret.Certificate, noregret.Evaluated, noregret.Explanation),
+    *(noregret.Trace, PosteriorView),
+)
+
+
+def public_names() -> Iterator[tuple[str, object]]:
+    """Everything that `import noregret` offers, and methods of what is held in hand."""
+    for module, prefix in ((noregret, ""), (noregret.plot, "plot.")):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isclass(thing) or inspect.isfunction(thing):
+                yield prefix + name, thing
+    for kind in IN_HAND:
+        for name, thing in vars(kind).items():
+            if name.startswith("_"):
+                continue
+            shown = isinstance(thing, property) and re.search(rf"\.{name}\b", _example(kind))
+            method = inspect.isroutine(thing) or isinstance(thing, property)
+            if method and not shown and not inspect.ismemberdescriptor(thing):
+                yield f"{kind.__name__}.{name}", thing
+
+
+def _example(thing: object) -> str:
+    """What is typed in the examples of a docstring."""
+    examples = doctest.DocTestParser().get_examples(inspect.getdoc(thing) or "")
+    return "".join(example.source for example in examples)
+
+
+PUBLIC = dict(public_names())
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example(name: str) -> None:
+    """People read the example first, and often nothing else."""
+    assert _example(PUBLIC[name]), f"{name} has no >>> example"
+
+
+def test_the_walk_finds_what_people_use() -> None:
+    """A walk that finds nothing fails nobody."""
+    expected = {"bbkb", "RBF", "plot.regret", "Optimizer.ask", "Batch.sequence", "Pool.find"}
+    assert expected | {"Trace.columns", "PosteriorView.mean", "NoRegretError"} <= set(PUBLIC)
 
 
 def test_the_readme_runs_as_printed(capsys: pytest.CaptureFixture[str]) -> None:

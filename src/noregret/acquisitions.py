@@ -58,6 +58,9 @@ class UCB:
     """Upper confidence bound: μ(x) + beta·σ(x).
 
     Source: MINI 2022, Eq. 2; Srinivas et al. 2010.
+
+    >>> UCB().score(np.array([1.0, 0.0]), np.array([0.0, 1.0]), beta=2.0, top=1.0)
+    array([1., 2.])
     """
 
     uses_top = False
@@ -92,6 +95,10 @@ class ExpectedImprovement:
     largest mean comes first.
 
     Source: MINI 2022, Eq. 3; Wang & de Freitas 2014.
+
+    >>> scores = ExpectedImprovement().score(np.array([1.0, 0.0]), np.ones(2), beta=1.0, top=1.0)
+    >>> np.exp(scores).round(3)
+    array([0.399, 0.083])
     """
 
     uses_top = True
@@ -124,6 +131,12 @@ class Thompson:
     1 being Thompson sampling proper. It is not scored by mean and variance: `Search.draw` finds it.
 
     Source: Thompson 1933; Chowdhury & Gopalan 2017 for a width.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.mini(pool, kernel=nr.RBF(0.2), noise_std=1.0, acquisition=nr.Thompson(), start=[])
+    >>> opt.ask().repeats
+    array([1])
     """
 
 

@@ -34,6 +34,15 @@ def gp_ucb(
     """Evaluate the highest upper confidence bound, one at a time, on the exact posterior.
 
     Source: Srinivas et al. 2010; width of Chowdhury & Gopalan 2017 (MINI 2022, Theorem 4.4).
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.gp_ucb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 40:
+    ...     batch = opt.ask(at_most=40 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.best().x
+    array([0.7])
     """
     p = plan(pool, kernel, noise_std, settings)
     width = RKHSWidth(p.delta)
@@ -47,6 +56,15 @@ def gp_ei(
     """Evaluate the highest expected improvement, one at a time, on the exact posterior.
 
     Source: Wang & de Freitas 2014; MINI 2022, Eq. 3 and Theorem 4.6.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.gp_ei(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 40:
+    ...     batch = opt.ask(at_most=40 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.best().x
+    array([0.7])
     """
     p = plan(pool, kernel, noise_std, settings)
     width, band = EIWidth(p.delta), RKHSWidth(p.delta)
@@ -69,6 +87,15 @@ def gp_bucb(
     `rule=FixedSize(8)` takes eight at a time, whatever the ratio: handy, without its guarantee.
 
     Source: Desautels et al. 2014; `rule="global"` is BBKB 2020, Lemma 1, on the exact posterior.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.gp_bucb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 100:
+    ...     batch = opt.ask(at_most=100 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.evaluations, opt.batches < 40
+    (100, True)
     """
     p = plan(pool, kernel, noise_std, settings)
     batching = _rule(rule, limit)
@@ -88,6 +115,15 @@ def bkb(
     """GP-UCB on a Nyström posterior whose dictionary is drawn anew at every step.
 
     Source: Calandriello et al., COLT 2019, Algorithm 1.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.bkb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 60:
+    ...     batch = opt.ask(at_most=60 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> bool(opt.trace["dictionary"][-1] < opt.unique)
+    True
     """
     p = plan(pool, kernel, noise_std, settings)
     theorem = BKBWidth(p.delta, p.kappa_squared)
@@ -117,6 +153,15 @@ def bbkb(
     not bound its size.
 
     Source: Calandriello et al., ICML 2020, Algorithm 1.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.bbkb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 200:
+    ...     batch = opt.ask(at_most=200 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.evaluations, opt.batches < 40
+    (200, True)
     """
     p = plan(pool, kernel, noise_std, settings, least_ridge_in_theory=1.0)
     batching = RULES[require_choice("rule", rule, ("global", "local"))](limit)
@@ -142,6 +187,15 @@ def mini(
     ExpectedImprovement do. Thompson draws from the posterior, with beta 1. `limit` is C².
 
     Source: Calandriello et al., ICML 2022, Algorithm 2.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.mini(
+    ...     pool, kernel=nr.RBF(0.3), noise_std=1.0, acquisition=nr.UCB(), limit=9.0, start=[]
+    ... )
+    >>> batch = opt.ask()
+    >>> batch.repeats, batch.reason
+    (array([8]), 'repeat rule')
     """
     p = plan(pool, kernel, noise_std, settings)
     band = RKHSWidth(p.delta)
@@ -161,6 +215,15 @@ def mini_gp_ucb(
     """GP-UCB that stays on a candidate until switching pays: few unique points, exact and fast.
 
     Source: Calandriello et al., ICML 2022, Theorems 4.4 and 4.5. `limit` is C².
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.mini_gp_ucb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 1000:
+    ...     batch = opt.ask(at_most=1000 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.best().x, opt.unique < opt.evaluations / 20
+    (array([0.7]), True)
     """
     return mini(
         pool, kernel=kernel, noise_std=noise_std, acquisition=UCB(), limit=limit, **settings
@@ -179,6 +242,15 @@ def mini_gp_ei(
     """Expected improvement that stays on a candidate until switching pays.
 
     Source: Calandriello et al., ICML 2022, Theorem 4.6. `limit` is C².
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.mini_gp_ei(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 1000:
+    ...     batch = opt.ask(at_most=1000 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.best().x, opt.unique < opt.evaluations / 20
+    (array([0.7]), True)
     """
     p = plan(pool, kernel, noise_std, settings)
     width, band = EIWidth(p.delta), RKHSWidth(p.delta)
@@ -206,6 +278,15 @@ def batch_thompson(
     beta 1; the papers ran it with a tenth of a theorem's, `width=0.1 * noregret.RKHSWidth()`.
 
     Source: Kandasamy et al. 2018, ASYNC-TS in the experiments of BBKB 2020.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.batch_thompson(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05, batch_size=10)
+    >>> while opt.spent < 100:
+    ...     batch = opt.ask()
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> bool(abs(opt.best().x[0] - 0.7) < 0.11)
+    True
     """
     p = plan(pool, kernel, noise_std, settings)
     sparse = require_choice("posterior", posterior, ("exact", "nystrom")) == "nystrom"
@@ -226,6 +307,11 @@ def uniform(
     """Draw every evaluation uniformly: the policy that regret ratios are measured against.
 
     Candidates come again; `random_search` sees each once before any twice.
+
+    >>> import noregret as nr
+    >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=5, seed=0)
+    >>> len(opt.ask())
+    5
     """
     policy = baselines.Uniform(batch_size)
     return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)
@@ -244,6 +330,14 @@ def epsilon_greedy(
     """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far.
 
     `tune` finds a and b as the papers did, on their grid `baselines.EPSILON_GRID`.
+
+    >>> import noregret as nr
+    >>> opt = nr.epsilon_greedy(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=50, seed=0)
+    >>> for _ in range(4):
+    ...     batch = opt.ask()
+    ...     opt.tell(batch, [x[0] for x in batch])
+    >>> print(opt.best())
+    2: average 1, evaluated 163 times
     """
     policy = baselines.EpsilonGreedy(a, b, batch_size)
     return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)

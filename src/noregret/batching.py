@@ -110,6 +110,14 @@ class FixedSize:
     """Take `size` choices, each on variances shrunk by those before; 1 is sequential.
 
     Bounds no ratio: guarantees are those of size 1 and one worker.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 10] for x in range(11)])
+    >>> rule = nr.FixedSize(size=4)
+    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
+    >>> batch = opt.ask()
+    >>> len(batch), len(batch.ids), batch.reason
+    (4, 4, 'fixed size 4 reached')
     """
 
     size: int = 1
@@ -142,6 +150,14 @@ class ProductBound:
 
     Source: Desautels et al. 2014, Proposition 1, as quoted in BBKB 2020, Proposition 1.
     Differs: printed as a bound on the ratio of standard deviations; it bounds that of variances.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 10] for x in range(11)])
+    >>> rule = nr.ProductBound(limit=8.0)
+    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
+    >>> batch = opt.ask()
+    >>> len(batch), len(batch.ids), batch.reason
+    (4, 4, 'limit reached (product bound)')
     """
 
     limit: float = 2.0
@@ -178,6 +194,14 @@ class GlobalRatio:
 
     Source: BBKB 2020, Lemma 1; `limit` is C̃ of Algorithm 1.
     Differs: the lemma's sum is over the chosen x_s, from s = fb(t) + 1 on.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 10] for x in range(11)])
+    >>> rule = nr.GlobalRatio(limit=8.0)
+    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
+    >>> batch = opt.ask()
+    >>> len(batch), len(batch.ids), batch.reason
+    (8, 8, 'limit reached (global ratio)')
     """
 
     limit: float = 2.0
@@ -218,6 +242,14 @@ class LocalRatio:
     Differs: the printed lemma has Σ k̃² alone and claims that it dominates Σ c̃²; for a Nyström
     posterior the residual k − zᵀz can be negative, and then it does not. c̃ bounds the ratio of
     the Nyström variances, k̃ that of the exact ones. Both are tested at the switch from (2) too.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 10] for x in range(11)])
+    >>> rule = nr.LocalRatio(limit=8.0)
+    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
+    >>> batch = opt.ask()
+    >>> len(batch), len(batch.ids), batch.reason
+    (17, 17, 'limit reached (local ratio)')
     """
 
     limit: float = 2.0
@@ -260,6 +292,14 @@ class Repeat:
 
     Source: MINI 2022, Algorithm 2; `limit` is C².
     Differs: σ² there is divided by λ; here it is the variance of f, so ridge multiplies.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 10] for x in range(11)])
+    >>> rule = nr.Repeat(limit=8.0)
+    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
+    >>> batch = opt.ask()
+    >>> len(batch), len(batch.ids), batch.reason
+    (7, 1, 'repeat rule')
     """
 
     limit: float = 2.0

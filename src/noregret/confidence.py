@@ -61,6 +61,12 @@ class RKHSWidth:
     """For a fixed f of bounded norm and the exact posterior: F + (ξ/√λ)·√(L + 2 log(1/δ)).
 
     Source: MINI 2022, Theorem 4.4; Chowdhury & Gopalan 2017.
+
+    >>> import noregret as nr
+    >>> width = nr.RKHSWidth(delta=0.05)
+    >>> opt = nr.mini_gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    3.45
     """
 
     delta: float = 0.1
@@ -85,6 +91,12 @@ class BayesianWidth:
     """For f drawn from the prior over a finite pool: √(2 log(N (t+1)² π²/(6δ))).
 
     Source: MINI 2022, Theorem 4.5; Srinivas et al. 2010, Theorem 1.
+
+    >>> import noregret as nr
+    >>> width = nr.BayesianWidth(delta=0.05)
+    >>> opt = nr.mini_gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    2.89
     """
 
     delta: float = 0.1
@@ -115,6 +127,12 @@ class EIWidth:
     """For expected improvement: β² = L + √(L·log((t+1)/δ)) + log((t+1)/δ).
 
     Source: MINI 2022, Theorem 4.6; Wang & de Freitas 2014.
+
+    >>> import noregret as nr
+    >>> width = nr.EIWidth(delta=0.05)
+    >>> opt = nr.mini_gp_ei(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    1.73
     """
 
     delta: float = 0.1
@@ -149,6 +167,12 @@ class BKBWidth:
     Source: BKB 2019, Theorem 2 and its proof (App. D).
     Differs: the statement's log(κ²t) is 0 at t = 1 and negative for small κ; this is the proof's
     1 + log(1 + κ²t) before that step, with the λ that the proof drops.
+
+    >>> import noregret as nr
+    >>> width = nr.BKBWidth(delta=0.05, kappa_squared=1.0)
+    >>> opt = nr.bkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    4.86
     """
 
     delta: float = 0.1
@@ -183,6 +207,12 @@ class BBKBWidth:
     already suffices inside a batch, C̃ being a ratio of variances; this is the theorem as printed.
 
     Source: BBKB 2020, Theorem 2.
+
+    >>> import noregret as nr
+    >>> width = nr.BBKBWidth(delta=0.05, limit=2.0)
+    >>> opt = nr.bbkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    11.75
     """
 
     delta: float = 0.1
@@ -214,7 +244,14 @@ class BBKBWidth:
 @final
 @dataclass(frozen=True, slots=True)
 class BKBExperimentsWidth:
-    """As the papers' figures were run: F + (ξ/√λ)·√(log t·Σ σ̃²_t(x_s)/λ + log(1/δ))."""
+    """As the papers' figures were run: F + (ξ/√λ)·√(log t·Σ σ̃²_t(x_s)/λ + log(1/δ)).
+
+    >>> import noregret as nr
+    >>> width = nr.BKBExperimentsWidth(delta=0.05)
+    >>> opt = nr.bkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    2.73
+    """
 
     delta: float = 0.1
     theorem = "none: BKB's width without its constants, as in the papers' experiments"
@@ -236,7 +273,14 @@ class BKBExperimentsWidth:
 @final
 @dataclass(frozen=True, slots=True)
 class BBKBExperimentsWidth:
-    """As the papers' figures were run: F + (ξ/√λ)·√(C̃·Σ log(1 + σ̃²_stale(x_s)/λ) + log(1/δ))."""
+    """As the papers' figures were run: F + (ξ/√λ)·√(C̃·Σ log(1 + σ̃²_stale(x_s)/λ) + log(1/δ)).
+
+    >>> import noregret as nr
+    >>> width = nr.BBKBExperimentsWidth(delta=0.05, limit=2.0)
+    >>> opt = nr.bbkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    2.73
+    """
 
     delta: float = 0.1
     limit: float = 1.0  # C̃
@@ -292,7 +336,14 @@ class ScaledWidth:
 @final
 @dataclass(frozen=True, slots=True)
 class ConstantWidth:
-    """The same beta always, chosen by hand; 1 with Thompson sampling draws from the posterior."""
+    """The same beta always, chosen by hand; 1 with Thompson sampling draws from the posterior.
+
+    >>> import noregret as nr
+    >>> width = nr.ConstantWidth(2.0)
+    >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> opt.posterior.beta
+    2.0
+    """
 
     value: float = 1.0
     delta: float = 0.1

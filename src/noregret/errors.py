@@ -7,7 +7,17 @@ from numbers import Integral, Real
 
 
 class NoRegretError(Exception):
-    """Anything this library refuses, with the rule and the way out in its message."""
+    """Anything this library refuses, with the rule and the way out in its message.
+
+    Each kind is a ValueError too (a missing package an ImportError).
+
+    >>> import noregret as nr
+    >>> try:
+    ...     nr.RBF(lengthscale=-1.0)
+    ... except nr.NoRegretError as error:
+    ...     print(error)
+    RBF(lengthscale=...) must be above 0, got -1.0.
+    """
 
 
 class ArgumentError(NoRegretError, ValueError):

@@ -33,7 +33,12 @@ def times(self: Kernel, other: Kernel | float) -> Scaled | Product:
 @final
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A kernel times a constant: the prior variance of f. Written `variance * kernel`."""
+    """A kernel times a constant: the prior variance of f. Written `variance * kernel`.
+
+    >>> import noregret as nr
+    >>> 4.0 * nr.RBF(0.5)  # f is believed to vary by about 2 either way
+    Scaled(kernel=RBF(lengthscale=0.5), variance=4.0)
+    """
 
     kernel: Kernel
     variance: float = 1.0
@@ -60,7 +65,12 @@ class Scaled:
 @final
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The sum of two kernels: f is a sum of two independent functions. Written `a + b`."""
+    """The sum of two kernels: f is a sum of two independent functions. Written `a + b`.
+
+    >>> import noregret as nr
+    >>> nr.Linear() + 0.1 * nr.RBF(0.2)  # a trend, and small deviations from it
+    Sum(left=Linear(bias=0.0), right=Scaled(kernel=RBF(lengthscale=0.2), variance=0.1))
+    """
 
     left: Kernel
     right: Kernel
@@ -87,7 +97,12 @@ class Sum:
 @final
 @dataclass(frozen=True, slots=True)
 class Product:
-    """The product of two kernels: alike only if alike by both. Written `a * b`."""
+    """The product of two kernels: alike only if alike by both. Written `a * b`.
+
+    >>> import noregret as nr
+    >>> nr.RBF(0.2) * nr.Matern(nu=0.5)
+    Product(left=RBF(lengthscale=0.2), right=Matern(nu=0.5, lengthscale=1.0))
+    """
 
     left: Kernel
     right: Kernel

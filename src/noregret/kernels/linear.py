@@ -16,7 +16,11 @@ from noregret.kernels.base import require_numbers
 @final
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """Linear kernel: k(x, z) = x·z + bias, for functions linear in the features."""
+    """Linear kernel: k(x, z) = x·z + bias, for functions linear in the features.
+
+    >>> Linear(bias=1.0)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[12.]])
+    """
 
     bias: float = 0.0
 

@@ -59,6 +59,14 @@ class Matern:
     With r = ‖(x − z)/lengthscale‖:  e^(−r);  (1 + √3 r) e^(−√3 r);  (1 + √5 r + 5r²/3) e^(−√5 r).
 
     Source: Rasmussen & Williams (2006), Eq. 4.17.
+
+    >>> Matern(nu=0.5, lengthscale=0.5)(np.array([[0.0]]), np.array([[0.0], [0.5]])).round(4)
+    array([[1.    , 0.3679]])
+
+    One lengthscale a feature lets some count for more than others:
+
+    >>> Matern(nu=2.5, lengthscale=(0.1, 2.0))
+    Matern(nu=2.5, lengthscale=(0.1, 2.0))
     """
 
     nu: float = 2.5

@@ -101,27 +101,54 @@ class Pool:
 
     @property
     def dim(self) -> int:
-        """Number of features."""
+        """Number of features.
+
+        >>> Pool([[0.0, 1.0], [2.0, 3.0]]).dim
+        2
+        """
         return int(self._X.shape[1])
 
     @property
     def X(self) -> Matrix:
-        """All features, read-only."""
+        """All features, read-only.
+
+        >>> Pool([[0.0, 1.0], [2.0, 3.0]]).X
+        array([[0., 1.],
+               [2., 3.]])
+        """
         return self._X
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the features, where they come from a table; none otherwise."""
+        """Names of the features, where they come from a table; none otherwise.
+
+        >>> import pyarrow
+        >>> table = pyarrow.table({"salt": ["KF", "CsF"], "heat": [20, 40]})
+        >>> Pool.from_frame(table).columns
+        ('salt=CsF', 'salt=KF', 'heat')
+        """
         return () if self._encoding is None else self._encoding.labels
 
     @property
     def groups(self) -> dict[str, tuple[int, ...]]:
-        """For every column of the table, the features that it became."""
+        """For every column of the table, the features that it became.
+
+        >>> import pyarrow
+        >>> table = pyarrow.table({"salt": ["KF", "CsF"], "heat": [20, 40]})
+        >>> Pool.from_frame(table).groups
+        {'salt': (0, 1), 'heat': (2,)}
+        """
         return {} if self._encoding is None else self._encoding.groups
 
     @property
     def levels(self) -> dict[str, tuple[Level, ...]]:
-        """For every column of levels, the levels in the order of their features or codes."""
+        """For every column of levels, the levels in the order of their features or codes.
+
+        >>> import pyarrow
+        >>> table = pyarrow.table({"salt": ["KF", "CsF"], "heat": [20, 40]})
+        >>> Pool.from_frame(table).levels
+        {'salt': ('CsF', 'KF')}
+        """
         return {} if self._encoding is None else self._encoding.levels
 
     def __len__(self) -> int:
@@ -133,32 +160,62 @@ class Pool:
         return f"Pool({len(self)} candidates × {self.dim} features{made}{named})"
 
     def read(self, name: str, X: object) -> Matrix:
-        """Return features that a user gave, checked: a matrix, or a frame like the pool's."""
+        """Return features that a user gave, checked: a matrix, or a frame like the pool's.
+
+        >>> Pool([[0.0, 1.0]]).read("X", [[4, 5]])
+        array([[4., 5.]])
+        """
         return features_of(name, X, self.dim, self._encoding)
 
     def shown(self, X: Matrix) -> Matrix:
-        """Return features as they are."""
+        """Return features as they are.
+
+        >>> pool = Pool([[0.0, 1.0]])
+        >>> pool.shown(pool.X)
+        array([[0., 1.]])
+        """
         return X
 
     def rows(self, index: Indices) -> Matrix:
-        """Return the features of the given rows."""
+        """Return the features of the given rows.
+
+        >>> Pool([[0.0], [0.5], [1.0]]).rows([2, 0])
+        array([[1.],
+               [0.]])
+        """
         return self._X[index]
 
     def chunks(self, size: int) -> Iterator[tuple[int, Matrix]]:
-        """Walk the pool in order, at most `size` rows at a time."""
+        """Walk the pool in order, at most `size` rows at a time.
+
+        >>> [(start, len(X)) for start, X in Pool([[0.0], [0.5], [1.0]]).chunks(2)]
+        [(0, 2), (2, 1)]
+        """
         for start in range(0, len(self), size):
             yield start, self._X[start : start + size]
 
     def keys(self, index: Indices) -> Keys:
-        """Return the names of the given rows; without names, the rows themselves."""
+        """Return the names of the given rows; without names, the rows themselves.
+
+        >>> Pool([[0.0], [1.0]], names=["water", "ethanol"]).keys([1])
+        array(['ethanol'], dtype='<U7')
+        """
         return self._names.of(index)
 
     def find(self, keys: object) -> Indices:
-        """Return the rows of the given names (or row numbers, for a pool without names)."""
+        """Return the rows of the given names (or row numbers, for a pool without names).
+
+        >>> Pool([[0.0], [1.0]], names=["water", "ethanol"]).find("water")
+        array([0])
+        """
         return self._names.find(keys)
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 digest of shape, features and names."""
+        """Return a SHA-256 digest of shape, features and names.
+
+        >>> Pool([[0.0], [1.0]]).fingerprint() == Pool([[0.0], [1.0]]).fingerprint()
+        True
+        """
         if self._fingerprint is None:
             digest = hashlib.sha256(repr(self._X.shape).encode())
             digest.update(self._X.data)

@@ -40,6 +40,17 @@ class NystromPosterior:
     Source: BBKB (Calandriello et al., ICML 2020), Eqs. 1-3, times λ: `variance` is that of f.
     Differs: the mean needs Z(X_t)ᵀ y_t, all the history, where BKB's Eq. 4 prints Z(x_i)ᵀ y_t;
     z is by Cholesky where the papers take the root K_S^(−1/2), a rotation that changes nothing.
+
+    >>> import noregret as nr
+    >>> prior = NystromPosterior.prior(
+    ...     nr.RBF(0.5), noise_std=1.0, ridge=1.0, dim=1, oversample=Oversample(2.0)
+    ... )
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> told = Points(np.arange(50), X, w=np.ones(50), y=np.sin(X[:, 0]))
+    >>> first = prior.condition(told, Points.none(1), np.random.default_rng(0))
+    >>> again = first.condition(told, Points.none(1), np.random.default_rng(1))
+    >>> len(again.members) < 10  # by variances that the first draw has shrunk
+    True
     """
 
     kernel: Kernel
