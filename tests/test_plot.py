@@ -380,7 +380,7 @@ def test_components_are_those_of_a_singular_value_decomposition() -> None:
         )
     share = 100 * s**2 / (s**2).sum()
     assert ax.get_xlabel() == f"first component ({share[0]:.0f} % of the variance)"
-    assert ax.get_ylabel() == f"second ({share[1]:.0f} %)"
+    assert ax.get_ylabel() == f"second component ({share[1]:.0f} %)"
 
 
 def test_components_of_many_features_are_found_from_some_rows(

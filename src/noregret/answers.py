@@ -145,6 +145,8 @@ class Certificate:
 class PosteriorView:
     """Mean, variance and covariance of f at any rows of features.
 
+    `beta` is how many standard deviations the bounds reach that steer the next choice.
+
     >>> import noregret as nr
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
     >>> opt.tell([0], [2.0])
@@ -153,7 +155,7 @@ class PosteriorView:
     """
 
     _posterior: Posterior
-    beta: float  # how many standard deviations the bounds reach that steer choices
+    beta: float
     _units: Units
     _domain: Domain
 

@@ -125,7 +125,10 @@ def _components(domain: Domain, X: Matrix) -> Plane:
     P = vectors[:, ::-1]
     P = P * np.where(P.sum(axis=0) < 0, -1.0, 1.0)  # a sign that does not hang on the solver
     second, first = 100 * variance / max(float(np.trace(C)), np.finfo(float).tiny)
-    labels = (f"first component ({first:.0f} % of the variance)", f"second ({second:.0f} %)")
+    labels = (
+        f"first component ({first:.0f} % of the variance)",
+        f"second component ({second:.0f} %)",
+    )
     return Plane(domain, centre, scale, P, labels)
 
 
