@@ -95,6 +95,10 @@ class RandomCandidates:
         self.places, self.count, self.inner = places, count, BoxSearch(places)
         self.steps = 0
 
+    def within(self, places: Places) -> RandomCandidates:
+        assert places is self.places
+        return self
+
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
     ) -> BoxRanking:

@@ -469,7 +469,7 @@ MUTANTS = (
     Mutant(
         "members of a level not weighted by their probabilities",
         "posteriors/bless.py",
-        "w[u[kept]] / np.minimum(p[kept], 1.0)",
+        "w[u[kept]] / p[kept]",
         "w[u[kept]]",
         "tests/posteriors/test_bless.py::test_scores_are_those_of_dense_algebra_up_to_a_factor",
     ),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import final
 
 import numpy as np
 import pytest
@@ -227,6 +229,16 @@ def test_looking_changes_no_choice_on_a_box() -> None:
         assert go_on(one, 1, turn) == go_on(other, 1, turn)
 
 
+def test_a_policy_used_again_numbers_points_by_its_own_run() -> None:
+    """Composing an optimizer from the parts of another must not mix up their points."""
+    first = start("gp_ei")
+    assert isinstance(first.policy, nr.Bandit)
+    go_on(first, 3, 1)
+    other = nr.Optimizer(BOX, replace(first.policy, batching=nr.FixedSize(2)))
+    go_on(other, 6, 2)
+    assert other.unique > 8
+
+
 def test_a_point_told_again_is_the_same_point() -> None:
     """Near-copies would fill the model with rows that say the same."""
     optimizer = start("gp_ei")
@@ -275,6 +287,10 @@ def test_points_given_come_first() -> None:
         (lambda: nr.Box([(0, 1)], log=[0]), "above 0"),
         (lambda: nr.Box([(0.5, 2)], integer=[0]), "whole"),
         (lambda: nr.Box([(0, 1)], log=[1]), "from 0 to 0"),
+        (lambda: nr.Box([(0, 2**40)], integer=[0]), "too many whole numbers"),
+        (lambda: nr.Box([(1, 10**9)], integer=[0], log=[0]), "too many whole numbers"),
+        (lambda: nr.Box([(-1e308, 1e308)]), "too far"),
+        (lambda: nr.Box([(1e-200, 1e200)], log=[0]), "too far"),
         (lambda: nr.Box([(0, 1)], integer=[True]), "by number"),
     ],
 )
@@ -291,7 +307,7 @@ def test_bad_points_are_refused_and_change_nothing() -> None:
         ([[0.0]], "columns"),
         ([[np.nan, 2]], "finite"),
         ([7], "unknown"),
-        (["a"], "addressed"),
+        (["a"], "numbered"),
     ):
         with pytest.raises(nr.NoRegretError, match=match):
             optimizer.tell(bad, [0.0])
@@ -303,3 +319,31 @@ def test_bad_points_are_refused_and_change_nothing() -> None:
 def test_the_bayesian_width_needs_a_finite_pool() -> None:
     with pytest.raises(nr.NoRegretError, match="finite pool"):
         nr.gp_ucb(BOX, kernel=nr.RBF(0.3), noise_std=0.1, width=nr.BayesianWidth()).ask()
+    twice = 0.5 * (0.5 * nr.BayesianWidth())
+    with pytest.raises(nr.NoRegretError, match="finite pool"):
+        nr.gp_ucb(BOX, kernel=nr.RBF(0.3), noise_std=0.1, width=twice).ask()
+
+
+@final
+@dataclass(frozen=True)
+class OwnScore:
+    """A score of a user's making, which does not know its derivatives."""
+
+    uses_top = False
+
+    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
+        return mean + beta * np.sqrt(variance) + 0.0 * top
+
+    def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
+        return mean + np.sqrt(gain + beta**2) * std + 0.0 * top
+
+
+def test_a_score_of_ones_own_runs_on_boxes_and_pools() -> None:
+    """Its slopes are found by differences, and what is found is what UCB finds."""
+    posterior = told(nr.Box([(0, 1), (0, 1)]), 10, nr.RBF(0.3), 1)
+    one, other = (of_acquisition(posterior, how, 2.0, 0.0)[1] for how in (OwnScore(), nr.UCB()))
+    x = np.array([0.37, 0.81])
+    np.testing.assert_allclose(one(x)[1], other(x)[1], rtol=1e-5)
+    for domain in (BOX, nr.Pool(np.linspace(0, 1, 30)[:, None])):
+        settings = {"kernel": nr.RBF(0.3), "noise_std": 0.1}
+        assert len(nr.mini(domain, acquisition=OwnScore(), **settings).ask()) >= 1  # type: ignore[arg-type]  # a dict

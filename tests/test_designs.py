@@ -167,7 +167,7 @@ def test_points_off_the_pool_are_centres_too() -> None:
     pool = nr.Pool(np.linspace(0, 1, 11)[:, None])
     optimizer = build("farthest", 3, pool)
     optimizer.tell([[0.01]], [0.5])
-    assert optimizer.ask().ids.tolist() == [10, 5]
+    assert optimizer.ask().ids.tolist()[:2] == [10, 5]
 
 
 @every_design
@@ -363,3 +363,17 @@ def test_a_class_is_not_a_design(name: str) -> None:
     """A forgotten pair of brackets."""
     with pytest.raises(ArgumentError, match=r"such as \w+Design\(8\), got the class"):
         nr.gp_ucb(POOL, kernel=SCALED, noise_std=0.3, start=DESIGNS[name])  # type: ignore[arg-type]  # on purpose
+
+
+def test_points_off_the_pool_do_not_end_a_design() -> None:
+    """They are evaluated, but none of them is a candidate."""
+    pool = nr.Pool(np.linspace(0, 1, 40)[:, None])
+    optimizer = nr.gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.1, start=nr.SobolDesign(8))
+    optimizer.tell(np.linspace(2, 3, 8)[:, None], np.zeros(8))
+    assert len(optimizer.ask()) == 8
+
+
+@pytest.mark.parametrize("start", [16, "sobol", 2.0])
+def test_a_number_is_no_start(start: object) -> None:
+    with pytest.raises(nr.NoRegretError, match="SobolDesign"):
+        nr.gp_ucb(nr.Pool([[0.0]] * 20), kernel=nr.RBF(1.0), noise_std=0.1, start=start)  # type: ignore[arg-type]  # the slip

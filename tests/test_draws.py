@@ -128,6 +128,27 @@ def test_landmarks_have_prior_variances_and_covariances_with_landmarks() -> None
     assert np.diag(off).max() < TOO_FAR
 
 
+@pytest.mark.parametrize("sparse", [False, True], ids=["exact", "nystrom"])
+def test_draws_through_landmarks_have_the_posteriors_mean_and_variance(sparse: bool) -> None:
+    """With too little likeness between prior and points, a draw would be all exploration.
+
+    The pool is far larger than the landmarks, so that most of it lies between them.
+    """
+    rng, kernel = np.random.default_rng(6), Brownian()
+    pool = rng.random((3000, 2))
+    points = Points(np.arange(40), pool[:40], np.ones(40), rng.standard_normal(40))
+    scene = Scene(kernel, 0.01, points, pool)
+    posterior: Posterior = scene.nystrom(25) if sparse else scene.exact()
+    Q, places = pool[100:160], Places(nr.Pool(pool))
+    S = np.concatenate(
+        [Paths.drawn(posterior, places, 32, 1.0, rng).values(Q).T for _ in range(40)]
+    )
+    off = (S.mean(axis=0) - posterior.mean(Q)) / np.sqrt(posterior.variance(Q) / len(S))
+    ratio = S.var(axis=0) / posterior.variance(Q)
+    assert np.abs(off).max() < TOO_FAR
+    assert np.abs(ratio - 1).max() < TOO_FAR * (2 / len(S)) ** 0.5
+
+
 def test_a_function_has_one_value_at_a_point() -> None:
     """White parts are made of the bits of a point, whichever rows it is asked with."""
     for kernel in (Brownian(), nr.Matern(0.5, 0.2)):
@@ -167,8 +188,9 @@ def test_a_batch_holds_different_draws_and_the_prefix_stays() -> None:
     pool = nr.Pool(np.random.default_rng(0).random((300, 2)))
     make = partial(nr.batch_thompson, pool, kernel=nr.RBF(0.1), noise_std=0.1, batch_size=40)
     one, other = make(seed=1), make(seed=1)
+    assert one.ask().sequence.tolist() == other.ask().sequence.tolist()  # from the prior
     for optimizer in (one, other):
-        optimizer.tell(optimizer.ask(), [0.0])
+        optimizer.tell(optimizer.ask(), [0.0] * 40)
     whole, part = one.ask(), other.ask(at_most=7)
     assert len(whole) == 40
     assert len(set(whole.sequence.tolist())) > 20
@@ -207,7 +229,7 @@ def test_the_dictionary_of_a_sparse_draw_is_drawn_too() -> None:
     optimizer = nr.batch_thompson(
         nr.Pool(X), kernel=nr.RBF(0.5), noise_std=0.1, posterior="nystrom", batch_size=2
     )
-    optimizer.tell(optimizer.ask(), [0.0])
+    optimizer.tell(optimizer.ask(), [0.0, 0.0])
     optimizer.ask()
     assert isinstance(optimizer._state.posterior, NystromPosterior)
     assert optimizer._state.posterior.oversample == Oversample(2.0)

@@ -286,3 +286,16 @@ def test_it_has_no_model() -> None:
     for look in (lambda: optimizer.posterior, optimizer.certificate):
         with pytest.raises(nr.NoRegretError, match="Evolution is a baseline"):
             look()
+
+
+def test_groups_of_a_table_and_of_bits() -> None:
+    """A table knows its groups; a fingerprint has as many columns as bits."""
+    import pyarrow
+
+    table = pyarrow.table({"salt": ["KF", "CsF", "KF"], "heat": [20, 40, 80]})
+    pool = nr.Pool.from_frame(table)
+    own, given = nr.regularized_evolution(pool), nr.regularized_evolution(pool, groups=pool.groups)
+    assert own.policy == given.policy
+    bits = nr.BitPool(np.random.default_rng(0).integers(0, 2, (12, 30)))
+    optimizer = nr.regularized_evolution(bits, groups=range(30), population=4, sample=2)
+    assert len(optimizer.ask()) == 1

@@ -17,7 +17,7 @@ from noregret.contenders import DIGITS, OFFSET
 from noregret.draws import ODDS
 from noregret.kernels import Kernel
 from noregret.paths import Paths
-from noregret.pools import Candidates, Picks
+from noregret.pools import Candidates, Picks, Places
 from noregret.posteriors import Points, Posterior
 
 
@@ -310,6 +310,10 @@ class FullSearch:
     """Search that keeps nothing: all rows, anew, each time."""
 
     pool: Candidates
+
+    def within(self, places: Places) -> FullSearch:
+        assert len(self.pool) == places.candidates
+        return self
 
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask

@@ -131,9 +131,10 @@ class Certificate:
 
     def __str__(self) -> str:
         marks = {True: "holds", False: "DOES NOT HOLD", None: "assumed"}
+        warning = "" if self.is_sound else "NOT TO BE RELIED ON, see below: "
         lines = [
-            f"with probability {1 - self.delta:g}, {self.id} is within {self.gap:.4g} of the best "
-            f"(guaranteed {self.guaranteed:.6g}, reachable {self.reachable:.6g})",
+            f"{warning}with probability {1 - self.delta:g}, {self.id} is within {self.gap:.4g} of "
+            f"the best (guaranteed {self.guaranteed:.6g}, reachable {self.reachable:.6g})",
             f"by {self.theorem}, beta = {self.beta:.4g}, provided that",
             *(f"  - {a.statement}: {marks[a.holds]}" for a in self.assumptions),
         ]

@@ -10,9 +10,10 @@ import numpy as np
 
 from noregret.acquisitions import UCB, Acquisition, Thompson
 from noregret.appraisals import appraised, rank_of
-from noregret.arrays import Indices, Vector
+from noregret.arrays import Indices, Rows, Vector
 from noregret.batching import BatchRule, Choice, Fill
 from noregret.confidence import Width
+from noregret.kernels import probe_rows
 from noregret.local import Opening
 from noregret.norms import NormBound
 from noregret.policy import Appraisal, Estimates, Evidence, Footing, Gap, Proposal
@@ -23,6 +24,7 @@ from noregret.standings import Assumption, Information, Standing
 from noregret.starts import Start
 from noregret.streams import Purpose
 
+LONG = 64  # different candidates told without an ask, from which on they are a long history
 FOUND = Assumption("the highest bound on the box was found (many starts, not every point)")
 
 
@@ -67,6 +69,11 @@ class Bandit:
         """Return the belief before any feedback."""
         return Belief(self.prior, Information(), self.norm.start)
 
+    def vet(self, X: Rows) -> None:
+        """Let the kernel look at points before they are written down."""
+        if len(X):
+            probe_rows(self.prior.kernel, X)
+
     def propose(self, state: Belief, evidence: Evidence, room: int) -> tuple[Proposal, Belief]:
         """Believe what was told, then let the starts or the batch loop choose."""
         belief, standing = self._believe(state, evidence)
@@ -96,7 +103,8 @@ class Bandit:
         """Return the largest upper bound of the pool minus the lower bound of `row`."""
         _, standing = self._believe(state, evidence)
         beta = self.band.beta(standing)
-        ranking = self.search.rank(standing.posterior, UCB(), beta, evidence.excluded)
+        search = self.search.within(evidence.places)
+        ranking = search.rank(standing.posterior, UCB(), beta, evidence.excluded)
         highest = ranking.score(ranking.best())
         mean, variance = standing.posterior.marginals(evidence.places.rows(np.array([row])))
         lowest = float(mean[0] - beta * np.sqrt(variance[0]))
@@ -140,7 +148,7 @@ class Bandit:
             candidates=evidence.places.candidates,
             evaluations=evidence.evaluations,
             norm_bound=state.norm_bound,
-            information=self._booked(state, evidence),
+            information=self._booked(state, evidence, posterior),
         )
         norm_bound = self.norm.update(standing, self.band)
         standing = replace(standing, norm_bound=norm_bound)
@@ -152,15 +160,22 @@ class Bandit:
         )
         return belief, standing
 
-    def _booked(self, state: Belief, evidence: Evidence) -> Information:
-        """Add what was told since the last opening, with variances from before it was told."""
+    def _booked(self, state: Belief, evidence: Evidence, now: Posterior) -> Information:
+        """Add what was told since the last opening, with variances from before it was told.
+
+        A long history tells of itself many times over: its sum is far from L, and the bound that
+        the posterior itself gives takes its place where it is lower.
+        """
         ridge, information = state.posterior.ridge, state.information
         for variance, count in zip(evidence.asked_variances, evidence.asked_counts, strict=True):
             information = information.plus(float(variance) / ridge, times=int(count))
         if evidence.unasked_rows.size:
+            asked = information
             variances = state.posterior.variance(evidence.places.rows(evidence.unasked_rows))
             for variance, count in zip(variances, evidence.unasked_counts, strict=True):
                 information = information.plus(int(count) * float(variance) / ridge, times=1)
+            if len(evidence.unasked_rows) > LONG:
+                information = information.at_most(now.most_log_det, least=asked)
         return information
 
     def _footing(self, standing: Standing) -> Footing:
@@ -193,10 +208,11 @@ class Bandit:
             ranking.shrink(row, count)
 
     def _ranking(self, stale: Posterior, beta: float, evidence: Evidence) -> Ranking:
+        search = self.search.within(evidence.places)
         if isinstance(self.acquisition, Thompson):
             rng = evidence.rng(Purpose.THOMPSON)
-            return self.search.draw(stale, beta, evidence.excluded, rng)
-        return self.search.rank(stale, self.acquisition, beta, evidence.excluded)
+            return search.draw(stale, beta, evidence.excluded, rng)
+        return search.rank(stale, self.acquisition, beta, evidence.excluded)
 
     def _owe(self, ranking: Ranking, evidence: Evidence, fill: Fill) -> Fill:
         open_ = evidence.open_

@@ -8,7 +8,7 @@ from typing import Never, final
 
 import numpy as np
 
-from noregret.arrays import Indices
+from noregret.arrays import Indices, Rows
 from noregret.errors import CertificateError, require_at_least, require_count, require_positive
 from noregret.policy import Appraisal, Estimates, Evidence, Gap, Proposal
 from noregret.pools import Box, Picks
@@ -63,6 +63,10 @@ def singles(picks: Picks, size: int, room: int) -> Proposal:
     return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), reason)
 
 
+def anything(self: object, X: Rows) -> None:
+    """Take any point: nothing is computed of its features."""
+
+
 def _begin(self: object) -> Nothing:
     return Nothing()
 
@@ -74,6 +78,7 @@ class Uniform:
 
     size: int = 1
     begin = _begin
+    vet = anything
     estimates = averages
     posterior = no_posterior
     certify = no_certificate
@@ -99,6 +104,7 @@ class RandomSearch:
 
     size: int = 1
     begin = _begin
+    vet = anything
     estimates = averages
     posterior = no_posterior
     certify = no_certificate
@@ -154,6 +160,7 @@ class EpsilonGreedy:
     b: float = 0.5
     size: int = 1
     begin = _begin
+    vet = anything
     estimates = averages
     posterior = no_posterior
     certify = no_certificate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import cast, final
 
@@ -86,8 +87,15 @@ class Books:
             reason=proposal.reason,
         )
 
-    def tell(self, what: object, values: object, means: object, counts: object) -> None:
-        """Enter what was told of a batch, of ids or of points, in one of three ways."""
+    def tell(
+        self,
+        what: object,
+        values: object,
+        means: object,
+        counts: object,
+        vet: Callable[[Rows], None],
+    ) -> None:
+        """Enter what was told of a batch, of ids or of points that `vet` lets pass."""
         if isinstance(what, Batch):
             if means is not None or counts is not None or values is None:
                 raise TellError(
@@ -96,9 +104,9 @@ class Books:
                 )
             self._tell_batch(what, values)
         elif values is not None and means is None and counts is None:
-            self._tell_values(what, values)
+            self._tell_values(what, values, vet)
         elif values is None and means is not None and counts is not None:
-            self._tell_means(what, means, counts)
+            self._tell_means(what, means, counts, vet)
         else:
             raise TellError(
                 "tell(batch, values), tell(ids, values) or tell(ids, means=..., counts=...): "
@@ -120,9 +128,9 @@ class Books:
         self.tickets.settle(ticket, positions[new], numbers[new], lost)
         ticket.receipts.append(receipt)
 
-    def _tell_values(self, what: object, values: object) -> None:
+    def _tell_values(self, what: object, values: object, vet: Callable[[Rows], None]) -> None:
         """Enter one value an id, or a point."""
-        given = self._given(what)
+        given = self._given(what, vet)
         numbers, failed = parsed(values, len(given), "tell(ids, values)")
         inside, rows = self._inwards(numbers), self._met(given)
         good = ~failed if failed.any() else slice(None)  # a slice copies nothing
@@ -132,9 +140,11 @@ class Books:
         for row, count in counted(rows[failed]):
             self.tickets.settle_by_row(row, count, failed=True)
 
-    def _tell_means(self, what: object, means: object, counts: object) -> None:
+    def _tell_means(
+        self, what: object, means: object, counts: object, vet: Callable[[Rows], None]
+    ) -> None:
         """Enter averages of several values each."""
-        given = self._given(what)
+        given = self._given(what, vet)
         averages, whole = averaged(means, counts, len(given))
         inside, rows = self._inwards(averages), self._met(given)
         self.ledger.add_means(rows, inside, whole)
@@ -188,7 +198,7 @@ class Books:
     def _points(self, rows: Indices, counts: Indices, averages: Vector) -> Points:
         return Points(rows, self.places.rows(rows), counts.astype(np.float64), averages)
 
-    def _given(self, what: object) -> Indices | Rows:
+    def _given(self, what: object, vet: Callable[[Rows], None]) -> Indices | Rows:
         """Return the rows of ids, or checked features where one point a row is given."""
         try:
             dimensions = 2 if is_frame(what) else np.ndim(what)  # type: ignore[arg-type]  # anything
@@ -196,7 +206,9 @@ class Books:
             dimensions = 1
         if dimensions != 2:
             return self.places.find(what)
-        return self.places.read("tell(X, ...)", what)
+        X = self.places.read("tell(X, ...)", what)
+        vet(X)
+        return X
 
     def _met(self, given: Indices | Rows) -> Indices:
         """Return rows; points given by features are recognised, or numbered behind the others."""

@@ -6,7 +6,7 @@ from typing import Protocol, final
 
 import numpy as np
 
-from noregret.acquisitions import Acquisition, Mean
+from noregret.acquisitions import Acquisition, Mean, tangent
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.ascent import STARTS, Ascent, Downhill, Scores, spread_out
 from noregret.kernels import slopes
@@ -41,10 +41,14 @@ class BoxSearch:
         ∇μ = Gᵀa,       ∇σ² = ∇k(x, x) − 2 GᵀB k                                            (1)
     """
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, even: Matrix | None = None) -> None:
         assert isinstance(places.domain, Box)
         self.places, self.box = places, places.domain
-        self._even: Matrix | None = None
+        self._even = even
+
+    def within(self, places: Places) -> BoxSearch:
+        """Points are numbered by the run that met them."""
+        return self if places is self.places else BoxSearch(places, self._even)
 
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
@@ -177,7 +181,7 @@ def of_acquisition(
         k, own, G, own_slope = k[:-1], float(k[-1]), G[:-1], G[-1]
         b = posterior.solved(k[:, None])[:, 0]
         std = max(own - float(k @ b), 1e-18 * own, 1e-300) ** 0.5  # k(x, x) itself may be 0
-        score, in_mean, in_std = acquisition.tangent(float(k @ a), std, beta, top)
+        score, in_mean, in_std = tangent(acquisition, float(k @ a), std, beta, top)
         std_slope = (own_slope - b @ G) / std  # ∇k(x, x) = 2 ∂k(x, z)/∂x at z = x
         return -score, -(in_mean * (a @ G) + in_std * std_slope)  # (1)
 

@@ -226,7 +226,7 @@ class MostUncertain:
             return picks
         now = before_values(evidence, self.kernel, self.ridge)
         while len(picks) < left:
-            ranking = self.search.rank(now, Uncertainty(), 1.0, closed)
+            ranking = self.search.within(evidence.places).rank(now, Uncertainty(), 1.0, closed)
             best = ranking.picks(np.array([ranking.best()]))
             if not closed.size:  # on a box, where new points are numbered in order
                 met = places.peek(stacked(picks.X, best.X))
@@ -268,7 +268,10 @@ def _cloud(size: int) -> int:
 
 
 def _known(evidence: Evidence) -> set[int]:
-    return {*evidence.told.rows.tolist(), *evidence.open_.rows.tolist()}
+    """Return candidates that were evaluated or are under way; points off a pool are none."""
+    rows = {*evidence.told.rows.tolist(), *evidence.open_.rows.tolist()}
+    N = evidence.places.candidates
+    return {row for row in rows if row < N} if N else rows
 
 
 def _left(size: int, evidence: Evidence, room: int) -> int:

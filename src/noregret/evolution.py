@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Vector
-from noregret.baselines import average, averages, no_certificate, no_posterior, singles
+from noregret.baselines import anything, average, averages, no_certificate, no_posterior, singles
 from noregret.errors import require_count
 from noregret.mutations import Groups, Kin, stepped
 from noregret.policy import Evidence, Proposal
@@ -61,6 +61,7 @@ class Evolution:
     posterior = no_posterior
     certify = no_certificate
     appraise = average
+    vet = anything
 
     def __post_init__(self) -> None:
         require_count("regularized_evolution(population=...)", self.population)

@@ -81,7 +81,7 @@ class Explanation:
     b: 0.936594 ± 0.34 (between -0.426 and 2.3, 4 standard deviations either way).
     Never evaluated. Nearest evaluated: a (correlation 0.95, average 1 of 1).
     Never asked for.
-    It is number 2 of 3. Its upper bound 2.3 is below 4.04, that of c, which comes first.
+    As a next choice, 2 of 3. Its upper bound 2.3 is below 4.04, that of c, which comes first.
     """
 
     id: int | str
@@ -160,7 +160,7 @@ class Explanation:
             return f"It comes first now: none has a better {by}."
         if self.rank == 1:
             return f"None has a better {by} now; {rival}, which has the same, comes first."
-        place = "" if self.rank is None else f"It is number {self.rank} of {self.candidates}. "
+        place = "" if self.rank is None else f"As a next choice, {self.rank} of {self.candidates}. "
         if self.score != "UCB":
             return f"{place}By {by}, {rival} comes first: {first.mean:.6g} ± {first.std:.2g}."
         bounds = (self.upper, first.upper) if side == "upper" else (self.lower, first.lower)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias, final
 
 import numpy as np
@@ -86,6 +86,8 @@ def stepped(box: Box, u: Vector, rng: np.random.Generator) -> Matrix:
 
 def as_groups(groups: object, dim: int) -> Groups:
     """Return groups of columns that a user gave, every column standing in exactly one."""
+    if isinstance(groups, Mapping):  # as `Pool.groups` gives them
+        groups = list(groups.values())
     if isinstance(groups, str) or not isinstance(groups, Sequence | range | np.ndarray):
         raise ArgumentError(_rule(dim, f"got {groups!r:.80}"))
     found: list[tuple[int, ...]] = []

@@ -142,7 +142,7 @@ class Optimizer:
         >>> opt.evaluations
         25
         """
-        self._books.tell(what, values, means, counts)
+        self._books.tell(what, values, means, counts, self._policy.vet)
 
     def fail(self, batch: Batch) -> None:
         """Say that a batch (or slice of one) failed: it is no longer open and has no values.
@@ -294,7 +294,7 @@ class Optimizer:
         2: 0.792194 ± 0.1 (between 0.323 and 1.26, 4.7 standard deviations either way).
         Evaluated once, average 0.8. Nothing else evaluated tells much about it.
         Never asked for.
-        It is number 2 of 3. Its upper bound 1.26 is below 4.14, that of 1, which comes first.
+        As a next choice, 2 of 3. Its upper bound 1.26 is below 4.14, that of 1, which comes first.
         """
         books = self._books
         rows = books.places.find(id)

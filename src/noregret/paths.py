@@ -8,7 +8,7 @@ from typing import Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-from noregret.arrays import Matrix, Rows
+from noregret.arrays import Matrix, Rows, stacked
 from noregret.kernels import Kernel
 from noregret.kernels.features import Features, random_features
 from noregret.pools import Places
@@ -55,7 +55,8 @@ class Landmarks:
     """f₀ = z(x)ᵀg + √(k(x, x) − ‖z(x)‖²)·η(x): embedded in some points of the pool, the rest white.
 
     Variances are those of the prior, and so are covariances with landmarks; between other points
-    they lack what no landmark explains. η is a standard normal number made of the bits of x, so
+    they lack what no landmark explains. With the points of a posterior among them, variances of
+    functions drawn from it are exact. η is a standard normal number made of the bits of x, so
     that a function has one value at a point whenever it is asked for.
     """
 
@@ -92,7 +93,9 @@ class Paths:
 
     Mean and covariance over draws are those of the posterior (the covariance times scale²)
     exactly, whatever the number of features, since E f₀f₀ = k; only higher moments are those of
-    a mixture. O(FREQUENCIES·d + n) a point.
+    a mixture. O(FREQUENCIES·d + n) a point. For kernels without random features landmarks stand
+    for the prior, at O((LANDMARKS + n)²) a point: means and variances are exact, covariances lack
+    what neither landmarks nor points explain.
 
     Source: Wilson et al. 2020, "Efficiently sampling functions from Gaussian process posteriors".
     """
@@ -118,7 +121,8 @@ class Paths:
         if features is not None:
             prior = Waves.drawn(features, size, rng)
         else:
-            prior = Landmarks.drawn(kernel, places.some(LANDMARKS, rng), size, rng)
+            marks = stacked(posterior.basis, places.some(LANDMARKS, rng))
+            prior = Landmarks.drawn(kernel, marks, size, rng)
         v = posterior.explained_draws(prior.values(posterior.basis), rng)
         return cls(posterior, prior, v, scale)
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, final
 
+import numpy as np
+
 from noregret.acquisitions import Acquisition, Thompson
 from noregret.arrays import chunk_rows
 from noregret.bandit import Bandit
@@ -180,18 +182,23 @@ class Plan:
             band=self.width if isinstance(self.width, BayesianWidth) else band,
             batching=batching,
             norm=self.norm,
-            starts=self._starts(prior, batching, search),
+            starts=self._starts(prior, acquisition, batching, search),
         )
         return Optimizer(self.pool, bandit, seed=self.seed, goal=self.goal, offset=self.offset)
 
     def _starts(
-        self, prior: ExactPosterior | NystromPosterior, batching: BatchRule, search: Search
+        self,
+        prior: ExactPosterior | NystromPosterior,
+        acquisition: Acquisition | Thompson,
+        batching: BatchRule,
+        search: Search,
     ) -> tuple[Start, ...]:
         start = self.start
         if isinstance(start, UncertaintyDesign):
             start = start.under(search, self.kernel, self.ridge)
         if self.min_batch is None:
-            return (start,)
+            by_chance = isinstance(acquisition, Thompson)  # the prior's draws are a start by chance
+            return () if by_chance and isinstance(start, UniformStart) else (start,)
         admitted = batching.admits(self.min_batch)
         if admitted <= 0:
             raise ArgumentError(
@@ -273,7 +280,9 @@ def _width(width: Width | None, pool: Places) -> Width | None:
             f"width must be a width such as noregret.BayesianWidth(), or a multiple of one, "
             f"0.5 * noregret.RKHSWidth(); got {width!r}."
         )
-    inner = width.width if isinstance(width, ScaledWidth) else width
+    inner = width
+    while isinstance(inner, ScaledWidth):
+        inner = inner.width
     if isinstance(inner, BayesianWidth) and not pool.candidates:
         raise ArgumentError(
             "BayesianWidth counts candidates and needs a finite pool; on a box use RKHSWidth(), or "
@@ -299,5 +308,9 @@ def _start(pool: Places, given: Initial) -> Start | UncertaintyDesign:
         )
     if isinstance(given, Start | UncertaintyDesign):
         return given
+    if isinstance(given, int | float | str | np.generic):
+        raise ArgumentError(
+            f"start must be a list of ids, or a design such as SobolDesign(16), got {given!r}."
+        )
     rows = pool.find(given) if pool.candidates else pool.meet(pool.read("start", given))
     return GivenStart(tuple(dict.fromkeys(rows.tolist())))

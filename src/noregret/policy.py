@@ -135,6 +135,10 @@ class Policy(Protocol[State]):
 
     def begin(self) -> State: ...
 
+    def vet(self, X: Rows) -> None:
+        """Raise where points with these features could not be believed; none are told by then."""
+        ...
+
     def propose(self, state: State, evidence: Evidence, room: int) -> tuple[Proposal, State]:
         """Return a batch of at most `room` evaluations and what to remember."""
         ...

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from noregret.appraisals import appraised
 from noregret.arrays import Indices, Matrix, Vector, chunk_rows
-from noregret.baselines import singles
+from noregret.baselines import anything, singles
 from noregret.errors import ArgumentError, AskError, CertificateError, require_count
 from noregret.kernels import RBF, Kernel, Scaled
 from noregret.policy import Appraisal, Estimates, Evidence, Footing, Gap, Proposal
@@ -231,6 +231,8 @@ class ThompsonQFF:
 
     def __post_init__(self) -> None:
         require_count("ts_qff(batch_size=...)", self.size)
+
+    vet = anything
 
     def begin(self) -> Weights:
         """Return the belief before any feedback."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Unpack
 
 from noregret.algorithms import gp_ucb
@@ -13,7 +13,7 @@ from noregret.kernels import Kernel, Linear, require_kernel
 from noregret.mutations import as_groups
 from noregret.optimizer import Goal, Optimizer
 from noregret.plans import Settings, shows_settings
-from noregret.pools import Box, Domain, Places, as_numbers, require_domain
+from noregret.pools import BitPool, Box, Domain, MappedPool, Places, Pool, require_domain
 from noregret.qff import LEAST_RIDGE, ThompsonQFF, quadrature
 
 
@@ -43,7 +43,7 @@ def regularized_evolution(
     *,
     population: int = 100,
     sample: int = 10,
-    groups: Sequence[int | Sequence[int]] | None = None,
+    groups: Sequence[int | Sequence[int]] | Mapping[str, Sequence[int]] | None = None,
     neighbours: int = 10,
     batch_size: int = 1,
     goal: Goal = "max",
@@ -53,10 +53,10 @@ def regularized_evolution(
     """Mutate the best of `sample` members of an ageing `population`, drawn uniformly at first.
 
     `groups` lists columns that change together, each column in one group: the columns of a one-hot
-    code, or single columns of codes (`range(d)`). A mutation then leads to a candidate that differs
-    in one group alone; where the pool has none, or without groups, to one of the nearest
-    `neighbours`. On a box one dimension takes a step. Values told without an ask join the
-    population. One child costs a pass over the pool.
+    code, or single columns of codes (`range(d)`); a pool made of a table has its own.
+    A mutation then leads to a candidate that differs in one group alone; where the pool has none,
+    or without groups, to one of the nearest `neighbours`. On a box one dimension takes a step.
+    Values told without an ask join the population. One child costs a pass over the pool.
 
     Source: Real et al., AAAI 2019; 100 and 10 are the settings BBKB 2020 compared with.
 
@@ -73,7 +73,9 @@ def regularized_evolution(
             "regularized_evolution(groups=...) is for pools; on a box every dimension changes by "
             "itself."
         )
-    width = as_numbers(Places(pool).glance(1)).shape[1]
+    if groups is None and isinstance(pool, Pool | MappedPool):
+        groups = pool.groups or None  # a table knows its own
+    width = pool.bits if isinstance(pool, BitPool) else pool.dim
     grouped = None if groups is None else as_groups(groups, width)
     policy = Evolution(population, sample, grouped, neighbours, batch_size)
     return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)

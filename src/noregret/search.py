@@ -16,7 +16,7 @@ from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.contenders import Contenders
 from noregret.draws import Draws
 from noregret.errors import AskError
-from noregret.pools import Candidates, Picks
+from noregret.pools import Candidates, Picks, Places
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
 from noregret.surveys import ExactSurvey, NystromSurvey, PlainSurvey, StickySurvey, Survey
 from noregret.work import Work
@@ -68,6 +68,10 @@ class Ranking(Protocol):
 class Search(Protocol):
     """Finds the best candidates of a domain."""
 
+    def within(self, places: Places) -> Search:
+        """Return the search as it is in a run that has met these places."""
+        ...
+
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
     ) -> Ranking:
@@ -114,6 +118,10 @@ class Enumeration:
             means = contenders(Mean(), 0.0, top)
             top = means.score(means.best())
         return contenders(acquisition, beta, top)
+
+    def within(self, places: Places) -> Enumeration:
+        """Candidates of a pool are the same in every run."""
+        return self
 
     def draw(
         self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator

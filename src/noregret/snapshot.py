@@ -85,7 +85,6 @@ KNOWN: dict[str, type[Any]] = {
         *(baselines.Uniform, baselines.EpsilonGreedy, baselines.Nothing),
         *(baselines.RandomSearch, evolution.Evolution, evolution.Population),
         *(qff.ThompsonQFF, qff.QuadratureFeatures, qff.Weights),
-        *(Units, Ledger, Tickets, Ticket, Parts),
         *(Units, Ledger, Tickets, Ticket, Records, Parts),
     )
 }

@@ -28,6 +28,12 @@ class Information:
             self.tripled + times * math.log1p(3 * leverage),
         )
 
+    def at_most(self, bound: float, *, least: Information) -> Information:
+        """Return the sums, or another bound on L where that is lower; never less than `least`."""
+        return Information(
+            min(self.plain, max(bound, least.plain)), min(self.tripled, max(bound, least.tripled))
+        )
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,12 @@ from noregret.kernels import Kernel
 from noregret.policy import Evidence
 from noregret.pools import Picks
 from noregret.posteriors import ExactPosterior, Points
+from noregret.posteriors.bless import bless
 from noregret.search import Search
 from noregret.streams import Purpose
+
+MANY = 4096  # evaluated candidates from which on a start sees them thinned …
+OVERSAMPLE = 8.0  # … to some times their effective dimension
 
 
 @runtime_checkable
@@ -78,7 +82,8 @@ class UncertaintySampling:
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
         now = before_values(evidence, self.kernel, self.ridge)
-        ranking = self.search.rank(now, Uncertainty(), 1.0, evidence.excluded)
+        search = self.search.within(evidence.places)
+        ranking = search.rank(now, Uncertainty(), 1.0, evidence.excluded)
         chosen: list[int] = []
         while len(chosen) < room:
             row = ranking.best()
@@ -90,8 +95,14 @@ class UncertaintySampling:
 
 
 def before_values(evidence: Evidence, kernel: Kernel, ridge: float) -> ExactPosterior:
-    """Return a posterior whose variances know of all evaluations, those under way included."""
-    dim, open_ = evidence.places.dim, evidence.open_
+    """Return a posterior whose variances know of all evaluations, those under way included.
+
+    A long history is thinned to the points that tell most, each standing for others like it.
+    """
+    dim, told, open_ = evidence.places.dim, evidence.told, evidence.open_
+    rng = evidence.rng(Purpose.START)
+    if len(told) > MANY:
+        told = bless(kernel, told, ridge, OVERSAMPLE, rng)[-1].weighted(told)
     now = ExactPosterior.prior(kernel, noise_std=1.0, ridge=ridge, dim=dim)
-    now = now.condition(evidence.told, Points.none(dim), evidence.rng(Purpose.START))
+    now = now.condition(told, Points.none(dim), rng)
     return now.hallucinate(open_.rows, open_.X, open_.w)

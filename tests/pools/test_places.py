@@ -77,6 +77,18 @@ def test_values_off_the_pool_are_believed_but_not_recommended() -> None:
     assert (batch.ids.astype(np.int64) < 30).all()
 
 
+def test_points_that_the_kernel_cannot_take_are_refused_before_they_are_told() -> None:
+    """Written down, they would break every later ask, and nothing could take them back."""
+    numbered = nr.gp_ucb(nr.Pool.numbered(6), kernel=nr.Precomputed(np.eye(6)), noise_std=0.1)
+    codes = nr.Pool([[0.0, 1.0], [1.0, 0.0]])
+    grouped = nr.gp_ucb(codes, kernel=nr.Categorical(groups=(2,)), noise_std=0.1)
+    for optimizer, bad in ((numbered, [[9.0]]), (grouped, [[0.5, 0.5]])):
+        with pytest.raises(nr.NoRegretError):
+            optimizer.tell(bad, [1.0])
+        assert optimizer.evaluations == 0
+        optimizer.ask()
+
+
 def test_a_run_with_points_off_the_pool_is_saved_whole(tmp_path: Path) -> None:
     one = nr.mini_gp_ucb(nr.Pool(X), kernel=nr.RBF(0.4), noise_std=0.1)
     one.tell([[0.5, 1.5], [0.2, -0.3]], [5.0, -1.0])

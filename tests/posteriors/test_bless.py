@@ -13,6 +13,7 @@ import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
+from noregret.posteriors.base import subset
 from noregret.posteriors.bless import LEAST_OVERSAMPLE, bless
 from problems import no_rng
 
@@ -180,6 +181,47 @@ def test_bbkb_goes_on_after_a_long_history() -> None:
         assert f[int(optimizer.best().id)] > np.sort(f)[-20]
         assert len(optimizer._state.posterior.members) < 200
     assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("members", [3, 20, 60])
+def test_a_bound_on_the_information_holds(members: int) -> None:
+    """log det(V/λ) + Σ w(k − ‖z‖²)/λ is at least L, for any dictionary."""
+    points, kernel, ridge = history(60, 5), nr.RBF(0.3), 0.3
+    prior = NystromPosterior.prior(
+        kernel, noise_std=1.0, ridge=ridge, dim=2, oversample=Oversample(2.0)
+    )
+    posterior = prior.rebuilt(points, subset(points, np.arange(members)))
+    W = np.sqrt(points.w)
+    K = W[:, None] * kernel(points.X, points.X) * W
+    true = float(np.linalg.slogdet(np.eye(60) + K / ridge)[1])
+    assert posterior.most_log_det >= true * (1 - 1e-9)
+    Z = posterior.embed(points.X)
+    left = points.w @ (kernel.diagonal(points.X) - np.einsum("ij,ij->j", Z, Z)) / ridge
+    assert posterior.most_log_det == pytest.approx(posterior.log_det + left, rel=1e-6)
+    if members == 60:
+        assert posterior.most_log_det == pytest.approx(true, rel=1e-3)
+
+
+def test_history_does_not_widen_the_band_with_its_length() -> None:
+    """Past evaluations that tell of each other must not count as if each told something new."""
+    rng = np.random.default_rng(0)
+    betas = []
+    for n in (500, 4000):
+        X = rng.random((n, 2))
+        optimizer = nr.bbkb(nr.Pool(X), kernel=nr.RBF(0.3), noise_std=0.1)
+        optimizer.tell(np.arange(n), np.sin(6 * X[:, 0]))
+        betas.append(optimizer.posterior.beta)
+    assert betas[1] < 1.5 * betas[0]
+    assert betas[0] < 25
+
+
+def test_uncertainty_sampling_takes_a_long_history() -> None:
+    """A start that wants the exact posterior of everything would refuse it."""
+    rng = np.random.default_rng(0)
+    X = rng.random((6000, 2))
+    optimizer = nr.bbkb(nr.Pool(X), kernel=nr.RBF(0.5), noise_std=1.0, min_batch=2)
+    optimizer.tell(np.arange(5000), np.zeros(5000))
+    assert len(optimizer.ask(at_most=5)) >= 2
 
 
 def test_too_long_a_history_for_an_exact_posterior_is_refused() -> None:

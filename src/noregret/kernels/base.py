@@ -78,6 +78,13 @@ def require_numbers(*blocks: Rows) -> None:
         )
 
 
+def probe_rows(kernel: Kernel, X: Rows) -> None:
+    """Raise a KernelError unless `kernel` takes these rows."""
+    values = np.asarray(kernel(X, X[:1])), np.asarray(kernel.diagonal(X))
+    if not all(np.isfinite(found).all() for found in values):
+        raise KernelError("the kernel is NaN or infinite at some of these points.")
+
+
 def probe(kernel: Kernel, X: Rows) -> None:
     """Raise a KernelError unless `kernel` behaves like one on the rows of X (a few dozen)."""
     require_kernel(kernel)

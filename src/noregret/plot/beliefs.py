@@ -25,7 +25,7 @@ def posterior1d(
 
     The line is the posterior mean; the bands reach one and beta standard deviations to either
     side, beta being that of the next choice. A dot is the average of a candidate, larger with more
-    evaluations; a tick at the bottom is the next choice. Baselines have averages only.
+    evaluations; a dashed line is the next choice. Baselines have averages only.
 
     >>> import noregret as nr
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)

@@ -59,8 +59,23 @@ class Box:
                     f"Box(integer=...): dimension {at} goes from {low:g} to {high:g}; its bounds "
                     "must be whole numbers."
                 )
+            self._check_span(at, low, high)
         self._low: Vector = pairs[:, 0].copy()
         self._high: Vector = pairs[:, 1].copy()
+
+    def _check_span(self, at: int, low: float, high: float) -> None:
+        """Refuse a dimension of more steps than the grid has."""
+        with np.errstate(over="ignore"):
+            span = np.log(high / low) * high if self._log[at] else np.float64(high) - low
+        if not np.isfinite(span):
+            raise PoolError(
+                f"Box(bounds=...): dimension {at} goes from {low:g} to {high:g}, which is too far."
+            )
+        if self._integer[at] and span > GRID / 4:
+            raise PoolError(
+                f"Box(integer=...): dimension {at} goes from {low:g} to {high:g}: too many whole "
+                "numbers to tell them apart. Let it be a continuous one."
+            )
 
     @property
     def dim(self) -> int:
@@ -109,7 +124,9 @@ class Box:
         return bool(self._integer.any())
 
     def __repr__(self) -> str:
-        return f"Box({self.bounds.tolist()})"
+        kinds = (("log", self._log), ("integer", self._integer))
+        some = [f", {name}={np.flatnonzero(of).tolist()}" for name, of in kinds if of.any()]
+        return f"Box({self.bounds.tolist()}{''.join(some)})"
 
     def read(self, name: str, X: object) -> Matrix:
         """Return points given in the user's units, scaled to the unit cube.
@@ -207,7 +224,7 @@ class Box:
 
     def _scaled(self, X: Matrix) -> Matrix:
         low, high = self._low, self._high
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             curved = np.log(X / low) / np.log(high / low)
         return np.asarray(np.where(self._log, curved, (X - low) / (high - low)))
 

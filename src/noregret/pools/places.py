@@ -101,8 +101,8 @@ class Places:
             return NO_ROWS
         if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
             raise PoolError(
-                "points of a box are addressed by features, one point a row, or by the whole "
-                f"numbers in batch.ids, got {keys!r:.80}."
+                "points of a box that were met are numbered, as in batch.ids: give these whole "
+                f"numbers, got {keys!r:.80}."
             )
         rows = wanted.astype(np.int64)
         outside = rows[(rows < 0) | (rows >= len(self))]

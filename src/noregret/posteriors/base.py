@@ -8,7 +8,7 @@ from typing import Protocol, final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Rows, Vector
+from noregret.arrays import Indices, Matrix, Rows, Vector, stacked
 from noregret.kernels import Kernel
 
 
@@ -28,6 +28,32 @@ class Points:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+
+def subset(points: Points, index: Indices) -> Points:
+    """Return the points at these places."""
+    return Points(points.rows[index], points.X[index], points.w[index], points.y[index])
+
+
+def merged(told: Points, open_: Points) -> Points:
+    """Return told points with the open evaluations counted in; points only open stand last."""
+    if not len(open_):
+        return told
+    place = {int(row): i for i, row in enumerate(told.rows)}
+    w = told.w.copy()
+    only_open = []
+    for i, row in enumerate(open_.rows):
+        if int(row) in place:
+            w[place[int(row)]] += open_.w[i]
+        else:
+            only_open.append(i)
+    extra = subset(open_, np.array(only_open, dtype=np.int64))
+    return Points(
+        rows=np.concatenate([told.rows, extra.rows]),
+        X=stacked(told.X, extra.X),
+        w=np.concatenate([w, extra.w]),
+        y=np.concatenate([told.y, extra.y]),
+    )
 
 
 def least_norm(own_square: float, pulled_square: float, radius: float) -> float:
@@ -121,6 +147,11 @@ class Posterior(Protocol):
     @property
     def log_det(self) -> float:
         """L = log det(I + W^½ K W^½ / ridge), twice the information gained."""
+        ...
+
+    @property
+    def most_log_det(self) -> float:
+        """An upper bound on L of the exact posterior, whatever stands for it here."""
         ...
 
     def least_norm(self, radius: float) -> float:

@@ -29,6 +29,10 @@ class Level:
     effective_dimension: float  # an unbiased estimate of Σ w σ²/ridge, given the level before
     looked_at: int  # points whose score was estimated
 
+    def weighted(self, points: Points) -> Points:
+        """Return the members, each counted for those that it stands for."""
+        return _weighted(points, self.members, points.w[self.members] / self.probabilities)
+
 
 def bless(
     kernel: Kernel, points: Points, ridge: float, oversample: float, rng: np.random.Generator
@@ -60,7 +64,7 @@ def bless(
         leverage = w[u] * variance / now
         p = np.minimum(top[u], q * leverage)
         kept = rng.random(len(u)) * top[u] < p  # (2)
-        members, weight = u[kept], w[u[kept]] / np.minimum(p[kept], 1.0)
+        members, weight = u[kept], w[u[kept]] / p[kept]
         size = float((leverage / top[u]).sum())
         levels.append(Level(now, members, p[kept], leverage[kept], size, len(u)))
         if now <= ridge:

@@ -290,6 +290,11 @@ class ExactPosterior:
         """n, the number of unique points."""
         return len(self.points)
 
+    @property
+    def most_log_det(self) -> float:
+        """L itself."""
+        return self.log_det
+
     def least_norm(self, radius: float) -> float:
         """‖μ‖²_A = μ(X)ᵀ W ȳ and ‖Aμ‖² = (Wȳ)ᵀ K (Wȳ)."""
         p = self.points

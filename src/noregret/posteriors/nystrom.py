@@ -7,10 +7,10 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Rows, Vector, chunk_rows, stacked
+from noregret.arrays import Indices, Matrix, Rows, Vector, chunk_rows
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
-from noregret.posteriors.base import Points, least_norm
+from noregret.posteriors.base import Points, least_norm, merged, subset
 from noregret.posteriors.bless import bless
 from noregret.posteriors.cholesky import EPS
 from noregret.posteriors.dictionary import Oversample, draw, inclusion_probabilities
@@ -95,7 +95,7 @@ class NystromPosterior:
 
         Points under way can enter the dictionary too, so that their hallucination has an effect.
         """
-        everyone = _merged(told, open_)
+        everyone = merged(told, open_)
         known = len(self.points)
         assert np.array_equal(told.rows[:known], self.points.rows)
         q = self.oversample.at(int(everyone.w.sum()))
@@ -105,7 +105,7 @@ class NystromPosterior:
         drawn = draw(p, rng)
         if self.sticky:
             drawn = self._joined(drawn, everyone.rows, float(p.sum()))
-        return self.rebuilt(told, _subset(everyone, drawn))
+        return self.rebuilt(told, subset(everyone, drawn))
 
     def _stale(self, everyone: Points) -> Vector:
         """Return today's variance of everyone, as known of those that were told before."""
@@ -138,7 +138,7 @@ class NystromPosterior:
         known = len(gram) == len(told) and bool((places >= 0).all())
         KS = gram[np.ix_(places, places)] if known else self.kernel(dictionary.X, dictionary.X)
         LS, kept = cholesky.pivoted(KS)
-        members = _subset(dictionary, kept)
+        members = subset(dictionary, kept)
 
         def embedded(some: slice) -> Matrix:
             K = gram[places[kept], some] if known else self.kernel(members.X, told.X[some])
@@ -324,6 +324,16 @@ class NystromPosterior:
         """log det(V/ridge) = log det(I + W^½ Z Zᵀ W^½/ridge)."""
         return cholesky.log_det(self.R) - len(self.R) * float(np.log(self.ridge))
 
+    @property
+    def most_log_det(self) -> float:
+        """log det(V/ridge) + Σ w(k − ‖z‖²)/ridge ≥ L, since log det is concave.
+
+        Σ w·ridge·‖R⁻¹z‖² = ridge·(m − ridge·tr V⁻¹), so the residuals are what is left of Σ w σ̃².
+        """
+        inverse = cholesky.solve_lower(self.R, np.eye(len(self.R)))
+        model = len(self.R) - self.ridge * float(np.einsum("ij,ij->", inverse, inverse))
+        return self.log_det + max(self.effective_dimension() - model, 0.0)
+
     def least_norm(self, radius: float) -> float:
         """‖μ̃‖²_A = θᵀ V θ and ‖Aμ̃‖ = ‖V θ‖."""
         pulled = self.V @ self.theta
@@ -364,28 +374,3 @@ def _places(rows: Indices, among: Indices) -> Indices:
 
 def _embed(kernel: Kernel, members: Matrix, LS: Matrix, X: Matrix) -> Matrix:
     return cholesky.solve_lower(LS, kernel(X, members).T, overwrite=True)
-
-
-def _subset(points: Points, index: Indices) -> Points:
-    return Points(points.rows[index], points.X[index], points.w[index], points.y[index])
-
-
-def _merged(told: Points, open_: Points) -> Points:
-    """Return told points with the open evaluations counted in; points only open stand last."""
-    if not len(open_):
-        return told
-    place = {int(row): i for i, row in enumerate(told.rows)}
-    w = told.w.copy()
-    only_open = []
-    for i, row in enumerate(open_.rows):
-        if int(row) in place:
-            w[place[int(row)]] += open_.w[i]
-        else:
-            only_open.append(i)
-    extra = _subset(open_, np.array(only_open, dtype=np.int64))
-    return Points(
-        rows=np.concatenate([told.rows, extra.rows]),
-        X=stacked(told.X, extra.X),
-        w=np.concatenate([w, extra.w]),
-        y=np.concatenate([told.y, extra.y]),
-    )
