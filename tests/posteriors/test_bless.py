@@ -215,6 +215,13 @@ def test_history_does_not_widen_the_band_with_its_length() -> None:
     assert betas[0] < 25
 
 
+def test_points_that_tell_nothing_of_each_other_are_refused() -> None:
+    """Every one of them would be a member, and its factor would take hours."""
+    pool = nr.Pool(np.arange(9000.0)[:, None])
+    with pytest.raises(nr.NoRegretError, match="tell too little of each other"):
+        nr.effective_dimension(pool, kernel=nr.RBF(1e-3), noise_std=0.1)
+
+
 def test_uncertainty_sampling_takes_a_long_history() -> None:
     """A start that wants the exact posterior of everything would refuse it."""
     rng = np.random.default_rng(0)

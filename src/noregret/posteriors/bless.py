@@ -8,12 +8,14 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Vector, chunk_rows
+from noregret.errors import ArgumentError
 from noregret.kernels import Kernel
 from noregret.posteriors.base import Points
 from noregret.posteriors.exact import ExactPosterior
 from noregret.threads import spread
 
 FINER = 4.0  # how much smaller the ridge is from one level to the next
+MOST_MEMBERS = 8192  # of a level: its factor takes minutes beyond that
 LEAST_OVERSAMPLE = 4.0  # within which scores are told well enough to draw by them
 
 
@@ -63,6 +65,12 @@ def bless(
         variance = _variances(kernel, _weighted(points, members, weight), now, points, u)
         leverage = w[u] * variance / now
         p = np.minimum(top[u], q * leverage)
+        if float((p / top[u]).sum()) > MOST_MEMBERS:
+            raise ArgumentError(
+                f"{len(points)} points need a dictionary of more than {MOST_MEMBERS}: under this "
+                "kernel they tell too little of each other. Take a longer lengthscale or a larger "
+                "noise_std."
+            )
         kept = rng.random(len(u)) * top[u] < p  # (2)
         members, weight = u[kept], w[u[kept]] / p[kept]
         size = float((leverage / top[u]).sum())
