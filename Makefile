@@ -4,7 +4,7 @@ BIN := .venv/bin
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help check demo figure test test-slow mutants bench format clean
+.PHONY: help check demo examples figure test test-slow mutants bench format clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -43,6 +43,10 @@ test-slow: .venv/installed  ## the long tests: theory, statistics, many Hypothes
 
 mutants: .venv/installed  ## plant errors one at a time; each must be caught by a named test
 	$(THREADS) $(BIN)/python tests/mutants.py
+
+examples: .venv/installed  ## real problems, a page each; data in ../shared/data or NOREGRET_DATA
+	for name in molecules reactions prints housing architectures hyperparameters; do \
+		$(THREADS) $(BIN)/python -m examples.$$name || exit 1; done
 
 bench: .venv-bench/installed  ## measure everything: docs/benchmarks.md (hours; BENCH="mini --quick" for less)
 	.venv-bench/bin/python -m benchmarks $(BENCH)

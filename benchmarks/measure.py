@@ -98,7 +98,7 @@ def _runners() -> dict[str, Callable[..., Figures]]:
 
 def main() -> None:
     """Do the task given on the command line and print what was found."""
-    from benchmarks.molecules import Missing
+    from examples.data import Missing
 
     try:
         found = _run(json.loads(sys.argv[1]))

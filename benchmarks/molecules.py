@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 
 import noregret as nr
 from benchmarks.problem import Problem
+from examples.data import path_of
 from noregret.arrays import Vector
 
 FILE = "enamine50k_docking.npz"
-PLACE = Path(__file__).parents[2] / "shared" / "data"  # beside the checkout
-VARIABLE = "NOREGRET_DATA"
-
-
-class Missing(Exception):
-    """Data that a case needs are not on this machine."""
+ORIGIN = "Enamine50k_scores.csv.gz of github.com/coleygroup/molpal (Graff et al. 2021)"
 
 
 def make_molecules(N: int, *, seed: int = 0) -> Problem:
@@ -26,14 +19,7 @@ def make_molecules(N: int, *, seed: int = 0) -> Problem:
     AutoDock Vina scores of Graff et al. (2021), lower being better, and Morgan fingerprints of
     2048 bits, compared by Tanimoto.
     """
-    with np.load(_found(), allow_pickle=False) as held:
+    with np.load(path_of(FILE, ORIGIN), allow_pickle=False) as held:
         packed, scores = held["fp"][:N], held["y"][:N].astype(np.float64)
     f: Vector = (scores.mean() - scores) / (scores.mean() - scores.min())
     return Problem(nr.BitPool(packed, packed=True).X, f, nr.Tanimoto(), seed)
-
-
-def _found() -> Path:
-    folder = Path(os.environ.get(VARIABLE, PLACE))
-    if not (folder / FILE).exists():
-        raise Missing(f"no {FILE} in {folder}; {VARIABLE} may name another folder")
-    return folder / FILE

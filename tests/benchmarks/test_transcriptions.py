@@ -12,10 +12,11 @@ from benchmarks import transcriptions
 from benchmarks.contestants import make_optimizer
 from benchmarks.measure import measured
 from benchmarks.meter import Meter
-from benchmarks.molecules import FILE, VARIABLE, make_molecules
+from benchmarks.molecules import FILE, make_molecules
 from benchmarks.problem import NORM_BOUND, Problem, make_problem
 from benchmarks.runs import MARKS, loop, marks_of, transcription
 from benchmarks.subjects import Settings, Sizes
+from examples.data import VARIABLE
 from noregret.arrays import Indices
 
 N, T = 200, 150

@@ -1,0 +1,1 @@
+"""What the library is for, on real data: each file is a program of a page."""

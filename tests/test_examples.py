@@ -1,0 +1,62 @@
+"""The examples on real data run, where the data are, and find what they are to find."""
+
+from __future__ import annotations
+
+import pytest
+
+from examples import architectures, housing, hyperparameters, molecules, prints, reactions
+from examples.data import Missing, path_of
+
+
+@pytest.fixture(autouse=True)
+def _data_or_skip(request: pytest.FixtureRequest) -> None:
+    file = getattr(request, "param", None)
+    if file is None:
+        return
+    try:
+        path_of(file, "its public original")
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+def needs(file: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("_data_or_skip", [file], indirect=True)
+
+
+@needs("enamine10k_docking.npz")
+def test_molecules() -> None:
+    found = molecules.main(budget=120)
+    assert found["batch_thompson"] > found["uniform"]
+
+
+@needs("direct_arylation.csv.gz")
+def test_reactions() -> None:
+    assert reactions.main(budget=60, seeds=1)["batch_thompson"] > 90
+
+
+@needs("materials_crossed_barrel.csv.gz")
+def test_prints() -> None:
+    assert prints.main(budget=100) < 15
+    assert (prints.OUT / "prints.png").stat().st_size > 10_000
+
+
+@needs("cadata.npz")
+def test_housing() -> None:
+    found = housing.main(past=2000, budget=40)
+    assert found["chosen"] > found["pool"] + 0.1
+
+
+@needs("nasbench201.npz")
+def test_architectures() -> None:
+    regrets = architectures.main(budget=60, seeds=1)
+    assert regrets["batch_thompson"] < regrets["uniform"]
+
+
+def test_hyperparameters() -> None:
+    assert hyperparameters.main(budget=16) > 0.9
+
+
+def test_missing_data_are_named_with_their_origin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOREGRET_DATA", "/nowhere")
+    with pytest.raises(Missing, match=r"no x.npz in /nowhere.*made of Mars"):
+        path_of("x.npz", "Mars")
