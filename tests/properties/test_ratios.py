@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import noregret as nr
@@ -160,6 +160,7 @@ def test_the_printed_lemma_3_fails_and_the_mended_one_holds() -> None:
     assert worst > 1.1
 
 
+@settings(max_examples=200)
 @given(scenes(least=1), st.integers(1, 8), st.floats(1.0, 3.0), st.integers(0, 2**20))
 def test_the_local_rule_is_its_bound_checked_at_every_step(
     scene: Scene, members: int, limit: float, seed: int
