@@ -29,7 +29,7 @@ def main(past: int = 10_000, budget: int = 300) -> dict[str, float]:
         "noise_std": 0.1,
         "offset": 0.4,
     }
-    size = nr.effective_dimension(pool, kernel=0.25**2 * nr.Matern(lengthscale=3.0), noise_std=0.1)
+    size = nr.effective_dimension(pool, kernel=model["kernel"], noise_std=model["noise_std"])
     print(f"{len(pool)} candidates, effective dimension {size:.0f}")
     optimizer = nr.bbkb(pool, width=nr.ConstantWidth(2.0), **model)
     known = np.arange(past - len(off))

@@ -39,22 +39,15 @@ class Acquisition(Protocol):
         ...
 
 
-@runtime_checkable
-class Smooth(Acquisition, Protocol):
-    """A score that knows its derivatives, by which a box is searched faster and more exactly."""
-
-    def tangent(
-        self, mean: float, std: float, beta: float, top: float
-    ) -> tuple[float, float, float]:
-        """Return one score, and its derivatives in mean and standard deviation."""
-        ...
-
-
 def tangent(
     acquisition: Acquisition, mean: float, std: float, beta: float, top: float
 ) -> tuple[float, float, float]:
-    """Return one score and its derivatives in mean and deviation; by differences if need be."""
-    own = getattr(acquisition, "tangent", None)  # a check of the protocol costs more than it
+    """Return one score and its derivatives in mean and standard deviation, for boxes.
+
+    An acquisition may know them, by a method `tangent(mean, std, beta, top)`; others are taken by
+    differences.
+    """
+    own = getattr(acquisition, "tangent", None)
     if own is not None:
         score, in_mean, in_std = own(mean, std, beta, top)
         return float(score), float(in_mean), float(in_std)

@@ -36,18 +36,12 @@ class Kernel(Protocol):
         ...
 
 
-@runtime_checkable
-class Differentiable(Kernel, Protocol):
-    """A kernel that knows its gradients, by which a box is searched faster and more exactly."""
-
-    def slopes(self, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
-        """Return k(x, z) for every row of Z, and its gradients in x, one a row."""
-        ...
-
-
 def slopes(kernel: Kernel, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
-    """Return k(x, z) for every row of Z and its gradients in x; by differences if need be."""
-    own = getattr(kernel, "slopes", None)  # a check of the whole protocol costs more than they do
+    """Return k(x, z) for every row of Z, and its gradients in x, one a row, for boxes.
+
+    A kernel may know them, by a method `slopes(x, Z)`; those of others are taken by differences.
+    """
+    own = getattr(kernel, "slopes", None)
     if own is not None:
         k, G = own(x, Z)
         return k, G
