@@ -38,7 +38,8 @@ class Problem:
     @property
     def gaps(self) -> Vector:
         """How much each candidate falls short of the best: (N,)."""
-        return self.truth.max() - self.truth
+        gaps: Vector = self.truth.max() - self.truth
+        return gaps
 
     def measure(self, rows: Indices, rng: np.random.Generator) -> Vector:
         """Evaluate some rows once each."""
@@ -54,7 +55,8 @@ class GaussianNoise:
     std: Vector  # (N,)
 
     def __call__(self, rows: Indices, rng: np.random.Generator) -> Vector:
-        return self.truth[rows] + self.std[rows] * rng.standard_normal(len(rows))
+        values: Vector = self.truth[rows] + self.std[rows] * rng.standard_normal(len(rows))
+        return values
 
 
 @final
@@ -66,21 +68,25 @@ class Replicates:
 
     def __call__(self, rows: Indices, rng: np.random.Generator) -> Vector:
         held = np.isfinite(self.runs).sum(axis=1)
-        return self.runs[rows, rng.integers(held[rows])]
+        values: Vector = self.runs[rows, rng.integers(held[rows])]
+        return values
 
 
-def scaled_to_unit(values: Matrix | Vector) -> Matrix | Vector:
-    """Shift and scale so that the least is 0 and the most is 1."""
+def scaled_to_unit(values: Matrix) -> Matrix:
+    """Shift and scale so that the least is 0 and the most is 1; NaN stays."""
     least, most = np.nanmin(values), np.nanmax(values)
-    return (values - least) / (most - least)
+    scaled: Matrix = (values - least) / (most - least)
+    return scaled
 
 
 def standardised(X: Matrix) -> Matrix:
     """Every column with mean 0 and standard deviation 1; a constant column is 0."""
     spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    scaled: Matrix = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return scaled
 
 
 def at_most_unit_norm(X: Matrix) -> Matrix:
     """Scale all rows alike so that the longest has norm 1."""
-    return X / np.linalg.norm(X, axis=1).max()
+    scaled: Matrix = X / np.linalg.norm(X, axis=1).max()
+    return scaled

@@ -1,0 +1,52 @@
+"""Methods by name: from a setting, which is data, to an optimizer of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import noregret as nr
+from experiments.cells import Cell
+from experiments.problems.base import Problem
+
+# What a setting may say besides the algorithm and its own arguments.
+KERNEL = "bandwidth"  # σ of the Gaussian kernel exp(−‖x − x'‖²/2σ²)
+
+
+def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
+    """Return the optimizer of a cell, its seed the repetition."""
+    setting: dict[str, Any] = cell.method
+    algorithm = setting.pop("algorithm")
+    seed = cell.repetition
+    if algorithm in BASELINES:
+        return BASELINES[algorithm](problem.pool, seed=seed, **setting)
+    if algorithm == "regularized_evolution":
+        groups = problem.groups
+        return nr.regularized_evolution(problem.pool, seed=seed, groups=groups, **setting)
+    model: dict[str, Any] = {
+        "kernel": nr.RBF(setting.pop(KERNEL)),
+        "noise_std": problem.noise_std,
+        "horizon": cell.horizon,
+        "seed": seed,
+    }
+    if algorithm == "batch_thompson":
+        # The papers divide the width by ten: "ASYNC-TS struggled to converge" (BBKB 2020, D.1).
+        divisor = setting.pop("width_divided_by")
+        model["width"] = (1 / divisor) * nr.RKHSWidth(1 / cell.horizon)
+    return MODELS[algorithm](problem.pool, **model, **setting)
+
+
+BASELINES: dict[str, Callable[..., nr.Optimizer]] = {
+    "uniform": nr.uniform,
+    "epsilon_greedy": nr.epsilon_greedy,
+}
+
+MODELS: dict[str, Callable[..., nr.Optimizer]] = {
+    "batch_thompson": nr.batch_thompson,
+    "bbkb": nr.bbkb,
+    "bkb": nr.bkb,
+    "gp_bucb": nr.gp_bucb,
+    "gp_ucb": nr.gp_ucb,
+    "mini_gp_ei": nr.mini_gp_ei,
+    "mini_gp_ucb": nr.mini_gp_ucb,
+}

@@ -1,0 +1,63 @@
+"""Finished cells on disk: a run goes on where the last stopped, and processes share the work."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast, final
+
+from experiments.cells import Cell
+from experiments.records import Record
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder with one JSON file a cell, complete or absent.
+
+    A cell being run is claimed by a lock on a file of its own, which the system lets go when the
+    process ends, however it ends: nothing has to be cleaned up after a crash.
+    """
+
+    folder: Path
+
+    def holds(self, cell: Cell) -> bool:
+        return self._path(cell).exists()
+
+    def read(self, cell: Cell) -> Record:
+        held = json.loads(self._path(cell).read_text())
+        return cast(Record, held["record"])
+
+    def write(self, cell: Cell, record: Record) -> None:
+        """Store what a cell gave; a reader sees all of it or nothing."""
+        path = self._path(cell)
+        scratch = path.with_suffix(f".{os.getpid()}.part")
+        with scratch.open("w") as out:
+            json.dump({"cell": cell.as_dict(), "record": record}, out)
+            out.flush()
+            os.fsync(out.fileno())
+        scratch.replace(path)
+
+    @contextmanager
+    def claim(self, cell: Cell) -> Iterator[bool]:
+        """Yield whether the cell is ours to run: not finished, and nobody else runs it."""
+        locks = self.folder / "claims"
+        locks.mkdir(parents=True, exist_ok=True)
+        path = locks / cell.key
+        with path.open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            # Another process may have finished it between our look and our lock.
+            yield not self.holds(cell)
+            path.unlink(missing_ok=True)
+
+    def _path(self, cell: Cell) -> Path:
+        return self.folder / f"{cell.key}.json"
