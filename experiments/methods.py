@@ -9,12 +9,15 @@ import noregret as nr
 from experiments.cells import Cell
 from experiments.problems.base import Problem
 
-# What a setting may say besides the algorithm and its own arguments.
-KERNEL = "bandwidth"  # σ of the Gaussian kernel exp(−‖x − x'‖²/2σ²)
 
 
 def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
-    """Return the optimizer of a cell, its seed the repetition."""
+    """Return the optimizer of a cell, its seed the repetition.
+
+    A setting holds the algorithm's name, arguments of its own, and for those with a model the
+    `bandwidth` σ of the kernel exp(−‖x − x'‖²/2σ²), or `bandwidth_squared` where the paper prints
+    σ². `ridge = "noise level"` takes MINI's λ, the noise level itself (not its square).
+    """
     setting: dict[str, Any] = cell.method
     algorithm = setting.pop("algorithm")
     seed = cell.repetition
@@ -24,7 +27,7 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
         groups = problem.groups
         return nr.regularized_evolution(problem.pool, seed=seed, groups=groups, **setting)
     model: dict[str, Any] = {
-        "kernel": nr.RBF(setting.pop(KERNEL)),
+        "kernel": _kernel(setting),
         "noise_std": problem.noise_std,
         "horizon": cell.horizon,
         "seed": seed,
@@ -33,7 +36,15 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
         # The papers divide the width by ten: "ASYNC-TS struggled to converge" (BBKB 2020, D.1).
         divisor = setting.pop("width_divided_by")
         model["width"] = (1 / divisor) * nr.RKHSWidth(1 / cell.horizon)
+    if setting.get("ridge") == "noise level":
+        setting["ridge"] = problem.noise_std
     return MODELS[algorithm](problem.pool, **model, **setting)
+
+
+def _kernel(setting: dict[str, Any]) -> nr.Kernel:
+    if "bandwidth_squared" in setting:
+        return nr.RBF(float(setting.pop("bandwidth_squared")) ** 0.5)
+    return nr.RBF(setting.pop("bandwidth"))
 
 
 BASELINES: dict[str, Callable[..., nr.Optimizer]] = {
