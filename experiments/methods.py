@@ -10,7 +10,6 @@ from experiments.cells import Cell
 from experiments.problems.base import Problem
 
 
-
 def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
     """Return the optimizer of a cell, its seed the repetition.
 

@@ -10,8 +10,10 @@ from typing import Any, final
 
 from experiments.cells import Setting
 from experiments.lines import Line
+from experiments.problems import architectures
 
 FOLDER = Path(__file__).parent
+NAS = "nas"  # NAS-Bench-101 where its outcomes are at hand, else what stands in for it
 
 
 @final
@@ -22,57 +24,73 @@ class Sweep:
     figure: str  # such as bbkb-fig1
     lines: tuple[Line, ...]
 
-    def of(self, problem: str, *, panel: str = "", history: int | None = None) -> list[Line]:
+    def of(self, problem: str, *, panel: str = "", history: int = 0) -> list[Line]:
         """Return the lines of one panel."""
-        return [
-            line
-            for line in self.lines
-            if line.problem == problem and line.panel == panel and history in (None, line.history)
-        ]
+        where = (problem, panel, history)
+        return [line for line in self.lines if (line.problem, line.panel, line.history) == where]
+
+    @property
+    def problems(self) -> list[str]:
+        return list(dict.fromkeys(line.problem for line in self.lines))
+
+    @property
+    def panels(self) -> list[str]:
+        return list(dict.fromkeys(line.panel for line in self.lines))
 
 
 def sweep(figure: str, *, quick: bool = False) -> Sweep:
-    """Return the lines of a figure named as on the command line.
+    """Return the lines of a figure, named by its paper and its table in that paper's settings.
 
-    A figure's table says `problems`, `methods`, `horizon`, `repetitions`; and, where needed,
-    `history` (a list), `each` (an argument and its values: a panel each), `tuning` (repetitions of
-    each entry of the methods' grids, `tune`), `set.<problem>.<method>` (arguments of one line), and
-    `fewer` (repetitions of single methods). `quick` overrides any of these.
+    The table says `problems`, `methods`, `horizon` and `repetitions`; and where needed
+
+    - `given`: arguments for all methods that take them (a method's `takes`, else any);
+    - `each`: an argument and its values, a panel for each;
+    - `set.<problem>.<method>`: arguments of one line;
+    - `history`: numbers of past evaluations, with `bandwidth_by_history`;
+    - `tuning`: repetitions of each entry of a method's grid, `tune`;
+    - `fewer.<problem>.<method>`: repetitions of a line that would take too long;
+    - `quick`: what is different in a quick run.
     """
     paper, name = figure.split("-", 1)
     held = tomllib.loads((FOLDER / paper / "settings.toml").read_text())
-    table: dict[str, Any] = dict(held[name])
-    short = table.pop("quick", {})
-    if quick:
-        table |= short
-    argument, values = next(iter(table.get("each", {"": [""]}).items()))
+    table: dict[str, Any] = {**held[name], **(held[name].get("quick", {}) if quick else {})}
+    problems = [one for name in table["problems"] for one in (_stand_ins(name))]
+    argument, values = next(iter(table.get("each", {"": [0.0]}).items()))
     lines = []
-    for problem, history, value in product(table["problems"], table.get("history", [0]), values):
-        given: Setting = {argument: value} if argument else {}
+    for problem, history, value in product(problems, table.get("history", [0]), values):
+        given = dict(table.get("given", {}))
+        if argument:
+            given[argument] = value
+        if by_history := table.get("bandwidth_by_history"):
+            given["bandwidth"] = by_history[str(history)]
         for label in table["methods"]:
-            method: dict[str, Any] = dict(held["methods"][label])
-            grid = method.pop("tune", {})
             own = table.get("set", {}).get(problem, {}).get(label, {})
-            if argument and argument not in method.pop("takes", [argument]):
-                given_here: Setting = {}
-            else:
-                given_here = given
-            method.pop("takes", None)
-            fixed: Setting = {**method, **given_here, **own}
+            fewer = table.get("fewer", {}).get(problem, {}).get(label, table["repetitions"])
             lines.append(
                 Line(
-                    problem,
-                    label,
-                    tuple(_grid(fixed, {k: v for k, v in grid.items() if k not in own})),
-                    table["horizon"],
-                    table.get("fewer", {}).get(f"{problem}/{label}", table["repetitions"]),
-                    table.get("tuning", 1),
-                    history,
-                    f"{value:g}" if argument else "",
+                    problem=problem,
+                    label=label,
+                    settings=_grid(held["methods"][label], given, own),
+                    horizon=table["horizon"],
+                    repetitions=min(fewer, table["repetitions"]),
+                    tuning=table.get("tuning", 1),
+                    history=history,
+                    panel=f"{value:g}" if argument else "",
                 )
             )
     return Sweep(figure, tuple(lines))
 
 
-def _grid(fixed: Setting, grid: dict[str, list[Any]]) -> list[Setting]:
-    return [{**fixed, **dict(zip(grid, values, strict=True))} for values in product(*grid.values())]
+def _stand_ins(name: str) -> tuple[str, ...]:
+    return architectures() if name == NAS else (name,)
+
+
+def _grid(method: dict[str, Any], given: Setting, own: Setting) -> tuple[Setting, ...]:
+    """Return all settings of a method's grid, with what a figure gives it."""
+    takes, tune = method.get("takes"), method.get("tune", {})
+    fixed = {key: value for key, value in method.items() if key not in ("takes", "tune")}
+    fixed |= {key: value for key, value in given.items() if takes is None or key in takes}
+    return tuple(
+        {**fixed, **dict(zip(tune, values, strict=True)), **own}
+        for values in product(*tune.values())
+    )

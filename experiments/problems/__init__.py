@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
+from experiments.problems import bbob
 from experiments.problems.base import Problem
 from experiments.problems.regression import abalone, cadata
 from experiments.problems.tables import fcnet, nasbench201
@@ -16,9 +17,16 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
     "cadata-unit": partial(cadata, "unit"),
     "fcnet": fcnet,
     "nasbench201": nasbench201,
+    **{name: partial(bbob.bbob, name) for name in bbob.NAMES},
 }
 
 
+@cache
 def problem(name: str) -> Problem:
     """Return a problem, its data loaded once."""
     return PROBLEMS[name]()
+
+
+def architectures() -> tuple[str, ...]:
+    """Return the problems of the NAS figures: NAS-Bench-101 itself, or those that stand in."""
+    return ("nasbench201", "fcnet")
