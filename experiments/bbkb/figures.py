@@ -1,0 +1,158 @@
+"""The figures of BBKB (Calandriello et al., ICML 2020) that are made of runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from experiments.bbkb import claims
+from experiments.drawing import canvas, legend, panel
+from experiments.plates import Plate
+from experiments.problems import problem
+from experiments.settings import Sweep
+from experiments.store import Store
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIRST = 2000  # steps that Figure 2 times
+
+
+def _regret(sweep: Sweep, store: Store) -> Figure:
+    figure = canvas(1, 2)
+    for axes, name in zip(figure.subplots(1, 2), sweep.problems, strict=True):
+        panel(axes, sweep.of(name), store, "regret ratio")
+        axes.set_title(problem(name).title, fontsize=9)
+    legend(figure)
+    return figure
+
+
+def _time(sweep: Sweep, store: Store) -> Figure:
+    figure = canvas(1, 2)
+    for axes, name in zip(figure.subplots(1, 2), sweep.problems, strict=True):
+        panel(axes, sweep.of(name), store, "seconds", until=FIRST, scale="log")
+        axes.set_title(problem(name).title, fontsize=9)
+    legend(figure)
+    return figure
+
+
+def _bandwidths(sweep: Sweep, store: Store) -> Figure:
+    figure = canvas(2, 3)
+    (name,) = sweep.problems
+    panels = sorted(sweep.panels, key=float)
+    for axes, width in zip(figure.subplots(2, 3).flat, panels, strict=True):
+        panel(axes, sweep.of(name, panel=width), store, "regret ratio")
+        axes.set_title(f"{problem(name).title}, σ = {width}", fontsize=9)
+        axes.set_ylim(0, 1.2)
+    legend(figure)
+    return figure
+
+
+def _rows(
+    sweep: Sweep, store: Store, panels: tuple[tuple[str, int, str], ...], columns: int
+) -> Figure:
+    """Draw a row for every problem that stands in; a panel is a quantity, a history and a scale."""
+    rows = len(panels) // columns
+    figure = canvas(rows * len(sweep.problems), columns)
+    grid = figure.subplots(rows * len(sweep.problems), columns, squeeze=False)
+    for i, name in enumerate(sweep.problems):
+        block = grid[i * rows : (i + 1) * rows].flat
+        for axes, (quantity, history, scale) in zip(block, panels, strict=True):
+            panel(axes, sweep.of(name, history=history), store, quantity, scale=scale)
+            after = f"after {history} evaluations" if history else "from nothing"
+            axes.set_title(f"{problem(name).title.split(',')[0]}, {after}", fontsize=8)
+    legend(figure)
+    return figure
+
+
+def _fig3(sweep: Sweep, store: Store) -> Figure:
+    panels = (
+        ("seconds", 2000, "log"),
+        ("batch size", 2000, "linear"),
+        ("hours on 128 workers", 2000, "log"),
+    )
+    return _rows(sweep, store, panels, 3)
+
+
+def _fig4(sweep: Sweep, store: Store) -> Figure:
+    panels = (
+        ("regret ratio", 2000, "linear"),
+        ("simple regret", 2000, "log"),
+        ("simple regret", 0, "log"),
+    )
+    return _rows(sweep, store, panels, 3)
+
+
+def _fig7(sweep: Sweep, store: Store) -> Figure:
+    panels = (
+        ("regret ratio", 0, "linear"),
+        ("batch size", 0, "linear"),
+        ("seconds", 0, "log"),
+        ("hours on 128 workers", 0, "log"),
+    )
+    return _rows(sweep, store, panels, 2)
+
+
+PLATES = (
+    Plate(
+        "bbkb-fig1",
+        "bbkb-fig1",
+        "Figure 1: regret over uniform's on Abalone and Cadata",
+        ("regret ratio", "unique candidates"),
+        _regret,
+        claims.smallest_regret,
+    ),
+    Plate(
+        "bbkb-fig2",
+        "bbkb-fig1",
+        "Figure 2: time of the first 2000 steps on Abalone and Cadata",
+        ("seconds", "batch size"),
+        _time,
+        claims.fraction_of_the_time,
+    ),
+    Plate(
+        "bbkb-fig3",
+        "bbkb-nas",
+        "Figure 3: time, batch size and total time on architectures, after 2000 evaluations",
+        (
+            "seconds",
+            "batch size",
+            "hours on 1 worker",
+            "hours on 16 workers",
+            "hours on 128 workers",
+        ),
+        _fig3,
+        claims.batches_and_time,
+    ),
+    Plate(
+        "bbkb-fig4",
+        "bbkb-nas",
+        "Figure 4: regret over uniform's and simple regret on architectures",
+        ("regret ratio", "simple regret"),
+        _fig4,
+        claims.evolution,
+    ),
+    Plate(
+        "bbkb-fig5",
+        "bbkb-fig5",
+        "Figure 5: one bandwidth for all methods, Abalone",
+        ("regret ratio",),
+        _bandwidths,
+        claims.robust,
+    ),
+    Plate(
+        "bbkb-fig6",
+        "bbkb-fig6",
+        "Figure 6: one bandwidth for all methods, Cadata",
+        ("regret ratio",),
+        _bandwidths,
+        claims.robust,
+    ),
+    Plate(
+        "bbkb-fig7",
+        "bbkb-nas",
+        "Figure 7: architectures from nothing",
+        ("regret ratio", "batch size", "seconds", "hours on 128 workers"),
+        _fig7,
+        claims.from_nothing,
+    ),
+)

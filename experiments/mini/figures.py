@@ -1,0 +1,98 @@
+"""The figures of MINI (Calandriello et al., ICML 2022)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from experiments.drawing import canvas, legend, panel
+from experiments.mini import claims
+from experiments.plates import Plate
+from experiments.problems import problem
+from experiments.settings import Sweep
+from experiments.store import Store
+from experiments.summary import bands
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def _nas(sweep: Sweep, store: Store) -> Figure:
+    """Panels (a) to (e), a row for every problem that stands in."""
+    names = sweep.problems
+    figure = canvas(len(names), 5, width=3.1)
+    grid = figure.subplots(len(names), 5, squeeze=False)
+    for row, name in zip(grid, names, strict=True):
+        lines = sweep.of(name)
+        panel(row[0], lines, store, "regret ratio")
+        panel(row[1], lines, store, "unique candidates", scale="log")
+        panel(row[2], lines, store, "regret ratio", against="seconds")
+        row[2].set_xscale("log")
+        _few(row[3], sweep, store, name, "MINI-GP-UCB")
+        _few(row[4], sweep, store, name, "MINI-GP-EI")
+        row[0].set_title(problem(name).title.split(",")[0], fontsize=8)
+        for axes, letter in zip(row, "abcde", strict=True):
+            axes.set_title(f"({letter})", loc="left", fontsize=8)
+    legend(figure)
+    return figure
+
+
+def _few(axes: Axes, sweep: Sweep, store: Store, name: str, label: str) -> None:
+    """Draw unique candidates and switches of one method."""
+    for quantity, style in (("unique candidates", "-"), ("switches", "--")):
+        curves = bands(sweep.of(name), store, quantity)
+        if label in curves:
+            curve = curves[label]
+            axes.plot(curve.steps, curve.mean, style, color="#d55e00", linewidth=1.4)
+            axes.annotate(
+                quantity, (curve.steps[-1], curve.mean[-1]), ha="right", va="bottom", fontsize=7
+            )
+    axes.set_xlabel("t")
+    axes.set_title(label, fontsize=8)
+    axes.grid(visible=True, alpha=0.25)
+
+
+def _functions(sweep: Sweep, store: Store, against: str) -> Figure:
+    figure = canvas(1, len(sweep.problems))
+    for axes, name in zip(figure.subplots(1, len(sweep.problems)), sweep.problems, strict=True):
+        panel(axes, sweep.of(name), store, "average regret", against=against, scale="log")
+        axes.set_title(problem(name).title, fontsize=8)
+        axes.set_xscale("linear" if against == "t" else "log")
+    legend(figure)
+    return figure
+
+
+def _steps(sweep: Sweep, store: Store) -> Figure:
+    return _functions(sweep, store, "t")
+
+
+def _time(sweep: Sweep, store: Store) -> Figure:
+    return _functions(sweep, store, "seconds")
+
+
+PLATES = (
+    Plate(
+        "mini-nas",
+        "mini-nas",
+        "Figures (a) to (e): regret, unique candidates, time and switches on architectures",
+        ("regret ratio", "unique candidates", "switches", "seconds"),
+        _nas,
+        claims.architectures,
+    ),
+    Plate(
+        "mini-fig3",
+        "mini-fig3",
+        "Figure 3: average regret against steps on four functions",
+        ("average regret", "unique candidates"),
+        _steps,
+        claims.functions,
+    ),
+    Plate(
+        "mini-fig4",
+        "mini-fig3",
+        "Figure 4: average regret against time on four functions",
+        ("seconds", "average regret"),
+        _time,
+        claims.times,
+    ),
+)

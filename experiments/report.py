@@ -1,0 +1,125 @@
+"""What is published of a plate: its picture, its numbers, and its part of the paper's page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from experiments.lines import Line
+from experiments.plates import Claim, Plate, number
+from experiments.problems import problem
+from experiments.settings import Sweep
+from experiments.store import Store
+from experiments.summary import Band, band
+
+PAGES = Path(__file__).parents[1] / "docs" / "papers"
+BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
+KEPT = 41  # steps of a curve in the JSON
+
+
+def publish(plate: Plate, sweep: Sweep, store: Store, folder: Path) -> list[Claim]:
+    """Write the picture and the numbers of a plate; return what is claimed of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plate.draw(sweep, store).savefig(folder / f"{plate.name}.png", dpi=110)
+    claims = plate.claims(sweep, store)
+    numbers = {
+        "figure": plate.name,
+        "title": plate.title,
+        "lines": [_line(line, store, plate.quantities) for line in sweep.lines],
+        "claims": [
+            {"paper": claim.says, "measured": claim.found, "agrees": claim.agrees}
+            for claim in claims
+        ],
+    }
+    (folder / f"{plate.name}.json").write_text(json.dumps(numbers, indent=1) + "\n")
+    return claims
+
+
+def _line(line: Line, store: Store, quantities: tuple[str, ...]) -> dict[str, object]:
+    runs = line.runs(store)
+    curves = {quantity: band(runs, quantity) for quantity in quantities if runs}
+    keep = _kept(next(iter(curves.values()))) if curves else np.empty(0, dtype=np.int64)
+    return {
+        "problem": line.problem,
+        "method": line.label,
+        "panel": line.panel,
+        "history": line.history,
+        "horizon": line.horizon,
+        "setting": line.chosen(store),
+        "repetitions": len(runs),
+        "steps": [int(curve.steps[i]) for curve in list(curves.values())[:1] for i in keep],
+        "curves": {
+            quantity: {"mean": _rounded(curve.mean[keep]), "half": _rounded(curve.half[keep])}
+            for quantity, curve in curves.items()
+        },
+    }
+
+
+def _kept(curve: Band) -> np.ndarray:
+    return np.unique(np.linspace(0, len(curve.steps) - 1, KEPT).round().astype(np.int64))
+
+
+def _rounded(values: np.ndarray) -> list[float | None]:
+    return [None if np.isnan(value) else float(f"{value:.4g}") for value in values]
+
+
+def section(plate: Plate, sweep: Sweep, store: Store, claims: list[Claim]) -> str:
+    """Return a plate's part of the page, in Markdown."""
+    parts = [f"### {plate.title}", f"![{plate.title}]({plate.name}.png)"]
+    if sweep.lines:
+        parts.append(_table(plate, sweep, store))
+    rows = ["| the paper | measured | agree |", "| --- | --- | --- |"]
+    rows += [
+        f"| {claim.says} | {claim.found} | {'yes' if claim.agrees else '**no**'} |"
+        for claim in claims
+    ]
+    parts.append("\n".join(rows))
+    parts.append(f"`python -m experiments {plate.name}`; numbers in [JSON]({plate.name}.json).")
+    return "\n\n".join(parts)
+
+
+def _table(plate: Plate, sweep: Sweep, store: Store) -> str:
+    """Return the first quantity at the end: methods by panels, with the repetitions run."""
+    places = list(dict.fromkeys((line.problem, line.panel, line.history) for line in sweep.lines))
+    labels = list(dict.fromkeys(line.label for line in sweep.lines))
+    cells = {
+        (line.label, (line.problem, line.panel, line.history)): _end(line, store, plate)
+        for line in sweep.lines
+    }
+    head = ["", *(_place(*place) for place in places)]
+    rows = [
+        f"| {' | '.join([label, *(cells.get((label, place), '') for place in places)])} |"
+        for label in labels
+    ]
+    quantity = f"*{plate.quantities[0]} at the end, mean ± 95 % (repetitions)*"
+    return "\n".join([quantity, "", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *rows])
+
+
+def _place(name: str, panel: str, history: int) -> str:
+    title = problem(name).title.split(",")[0]
+    return title + (f", σ = {panel}" if panel else "") + (f", after {history}" if history else "")
+
+
+def _end(line: Line, store: Store, plate: Plate) -> str:
+    runs = line.runs(store)
+    if not runs:
+        return "–"
+    end = number(*band(runs, plate.quantities[0]).last)
+    chosen = line.chosen(store) or {}
+    tuned = {key for key in chosen if len({str(one.get(key)) for one in line.settings}) > 1}
+    by = ", ".join(f"{WORDS.get(key, key)} {chosen[key]:.4g}" for key in sorted(tuned))
+    return f"{end} ({len(runs)})" + (f"; {by}" if by else "")
+
+
+WORDS = {"bandwidth_squared": "σ²", "limit": "limit"}
+
+
+def into_page(page: Path, sections: list[str]) -> None:
+    """Put the sections between a page's markers."""
+    text = page.read_text()
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    body = "\n\n".join([BEGIN, *sections, END])
+    page.write_text(before + body + after)
