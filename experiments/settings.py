@@ -48,13 +48,13 @@ def sweep(figure: str, *, quick: bool = False) -> Sweep:
     - `set.<problem>.<method>`: arguments of one line;
     - `history`: numbers of past evaluations, with `bandwidth_by_history`;
     - `tuning`: repetitions of each entry of a method's grid, `tune`;
-    - `fewer.<problem>.<method>`: repetitions of a line that would take too long;
+    - `fewer.<method>`: repetitions of a method that would take too long;
     - `quick`: what is different in a quick run.
     """
     paper, name = figure.split("-", 1)
     held = tomllib.loads((FOLDER / paper / "settings.toml").read_text())
     table: dict[str, Any] = {**held[name], **(held[name].get("quick", {}) if quick else {})}
-    problems = [one for name in table["problems"] for one in (_stand_ins(name))]
+    problems = [one for name in table["problems"] for one in _stand_ins(name)]
     argument, values = next(iter(table.get("each", {"": [0.0]}).items()))
     lines = []
     for problem, history, value in product(problems, table.get("history", [0]), values):
@@ -65,7 +65,7 @@ def sweep(figure: str, *, quick: bool = False) -> Sweep:
             given["bandwidth"] = by_history[str(history)]
         for label in table["methods"]:
             own = table.get("set", {}).get(problem, {}).get(label, {})
-            fewer = table.get("fewer", {}).get(problem, {}).get(label, table["repetitions"])
+            fewer = table.get("fewer", {}).get(label, table["repetitions"])
             lines.append(
                 Line(
                     problem=problem,

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-from functools import cache
-
 import numpy as np
 
 from experiments.data import path_of
@@ -21,7 +19,6 @@ NOISE_STD = 0.01
 SEX = {"F": -1.0, "I": 0.0, "M": 1.0}
 
 
-@cache
 def abalone(features: str = "standardised") -> Problem:
     with gzip.open(path_of("abalone.csv.gz"), "rt", newline="") as lines:
         rows = [
@@ -32,7 +29,6 @@ def abalone(features: str = "standardised") -> Problem:
     return _problem("abalone", "Abalone", table[:, :-1], table[:, -1], features)
 
 
-@cache
 def cadata(features: str = "standardised") -> Problem:
     with np.load(path_of("cadata.npz"), allow_pickle=False) as held:
         return _problem("cadata", "Cadata", held["X"], held["y"], features)

@@ -7,8 +7,6 @@ Features are treated as the papers treat theirs: scaled to at most unit norm.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from experiments.data import path_of
@@ -23,7 +21,6 @@ def noise_level(runs: Matrix) -> float:
     return float(np.percentile(np.nanstd(runs, axis=1, ddof=1), 90))
 
 
-@cache
 def nasbench201() -> Problem:
     """Validation accuracy of 15 625 cells on CIFAR-10, two or three trainings each."""
     with np.load(path_of("nasbench201.npz"), allow_pickle=False) as held:
@@ -43,7 +40,6 @@ def nasbench201() -> Problem:
     )
 
 
-@cache
 def fcnet() -> Problem:
     """Minus the logarithm of the loss of 62 208 settings (protein structure), four runs each.
 
