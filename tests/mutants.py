@@ -1,7 +1,7 @@
 """Plant errors one at a time; each must be caught by the test named with it.
 
 Run by `make mutants`. A test suite that lets a known slip of the papers pass is worth nothing, so
-every slip that the design lists is planted here among others.
+every slip of the papers is planted here among others.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ MUTANTS = (
         "bandit.py",
         "            runs.add(row, count, choice.stale)\n",
         "            if runs.rows and self.batching.is_full(fill):\n"
-        "                return runs.proposal(self.batching.reason)\n"
+        "                return runs.proposal(ranking, self.batching.reason, footing)\n"
         "            runs.add(row, count, choice.stale)\n",
         STEPS,
     ),

@@ -1,4 +1,4 @@
-"""Every width against the formula of the design, recomputed from all evaluations."""
+"""Every width against its formula, recomputed from all evaluations."""
 
 from __future__ import annotations
 

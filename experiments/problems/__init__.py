@@ -30,6 +30,6 @@ def problem(name: str) -> Problem:
 
 
 def architectures() -> tuple[str, ...]:
-    """Return the problems of the NAS figures: NAS-Bench-101 where it is at hand, or its stand-ins."""
+    """Return the problems of the NAS figures: NAS-Bench-101 if it is at hand, or stand-ins."""
     held = any(find(file) for file in (nasbench101.OUTCOMES, nasbench101.ALL_OUTCOMES))
     return ("nasbench101",) if held else ("nasbench201", "fcnet")

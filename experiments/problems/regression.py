@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+
 import numpy as np
 
 from experiments.data import path_of

@@ -241,7 +241,8 @@ class LocalRatio:
     Source: BBKB 2020, Lemma 3 and appendix B.3.
     Differs: the printed lemma has Σ k̃² alone and claims that it dominates Σ c̃²; for a Nyström
     posterior the residual k − zᵀz can be negative, and then it does not. c̃ bounds the ratio of
-    the Nyström variances, k̃ that of the exact ones. Both are tested at the switch from (2) too.
+    the Nyström variances, k̃ (for an accurate dictionary, up to its factors) that of the exact
+    ones. Both are tested at the switch from (2) too.
 
     >>> import noregret as nr
     >>> pool = nr.Pool([[x / 10] for x in range(11)])
@@ -313,8 +314,10 @@ class Repeat:
         return replace(fill, bound=fill.bound + count * choice.stale / fill.ridge)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
-        with np.errstate(divide="ignore", over="ignore"):
-            stays = float(np.float64((self.limit - fill.bound) * fill.ridge) / choice.now)
+        stays = math.inf
+        if choice.stale > 0:
+            with np.errstate(over="ignore"):
+                stays = float(np.float64((self.limit - fill.bound) * fill.ridge) / choice.stale)
         count = max(1, math.floor(min(stays, choice.room)))
         return count, replace(fill, size=fill.size + count, over=stays < choice.room + 1)
 

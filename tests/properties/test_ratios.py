@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -133,7 +135,7 @@ def test_the_chosen_alone_bound_every_candidate(
 
 
 def test_the_printed_lemma_3_fails_and_the_mended_one_holds() -> None:
-    """Slip 1 of the design: for Nyström, k̃ does not dominate the embedded covariance.
+    """BBKB Lemma 3 as printed: for Nyström, k̃ does not dominate the embedded covariance.
 
     A candidate whose residual towards the batch is negative, so that k̃ ≈ 0 while c̃ is not.
     """
@@ -211,3 +213,34 @@ def test_a_known_point_is_repeated_as_often_as_asked_for() -> None:
     fill = rule.open(opening(stale, scene))
     count, _ = rule.take(fill, choice(0, 0.0, 0.0, 77))
     assert count == 77
+
+
+@given(st.integers(1, 20), st.floats(1.2, 6.0), st.floats(0.3, 4.0))
+def test_workers_together_keep_every_variance_within_the_limit(
+    at_most: int, limit: float, noise_std: float
+) -> None:
+    """What one worker has under way is taken off what another may repeat."""
+    pool = nr.Pool([[0.0], [0.4]])
+    model: dict[str, Any] = {"kernel": nr.RBF(1.0), "noise_std": noise_std}
+    optimizer = nr.mini_gp_ucb(pool, limit=limit, start=[], **model)
+    stale = optimizer.posterior.variance(pool.X)
+    rows, first = [], True
+    for worker in "abc":
+        batch = optimizer.ask(at_most=at_most, worker=worker)
+        if not first and len(batch) == 1:
+            break  # always given, covered or not
+        rows += batch.sequence.tolist()
+        first = False
+    K = nr.RBF(1.0)(pool.X[rows], pool.X)
+    A = nr.RBF(1.0)(pool.X[rows], pool.X[rows]) + noise_std**2 * np.eye(len(rows))
+    now = 1.0 - (K * np.linalg.solve(A, K)).sum(axis=0)
+    assert len(rows) == 1 or (stale / now).max() <= limit * (1 + RTOL)
+
+
+def test_a_known_point_is_repeated_though_the_limit_is_used_up() -> None:
+    """Nothing is learned of it, so nothing can go stale; and infinity is no number of times."""
+    pool = nr.Pool([[0.0], [1.0]])
+    optimizer = nr.mini_gp_ucb(pool, kernel=nr.Linear(), noise_std=0.1, limit=1.5, start=[])
+    optimizer.tell([1], [-0.3])
+    optimizer.ask(worker="a")
+    assert len(optimizer.ask(worker="b", at_most=9)) >= 1
