@@ -4,7 +4,7 @@ BIN := .venv/bin
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help check demo examples figure test test-slow mutants bench format clean
+.PHONY: help check demo examples papers figure test test-slow mutants bench format clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -47,6 +47,9 @@ mutants: .venv/installed  ## plant errors one at a time; each must be caught by 
 examples: .venv/installed  ## real problems, a page each; data in ../shared/data or NOREGRET_DATA
 	for name in molecules reactions prints housing architectures hyperparameters; do \
 		$(THREADS) $(BIN)/python -m examples.$$name || exit 1; done
+
+papers: .venv/installed  ## the papers' figures: docs/papers (hours; PAPERS="--quick" for minutes)
+	$(BIN)/python -m experiments $(PAPERS)
 
 bench: .venv-bench/installed  ## measure everything: docs/benchmarks.md (hours; BENCH="mini --quick" for less)
 	.venv-bench/bin/python -m benchmarks $(BENCH)

@@ -1,0 +1,20 @@
+"""A small problem, and cells on it, for the tests of the experiments."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.cells import Cell, Setting
+from experiments.problems.base import GaussianNoise, Problem
+
+
+def small(N: int = 60) -> Problem:
+    X = np.random.default_rng(0).random((N, 2))
+    truth = np.sin(4 * X[:, 0]) * X[:, 1]
+    noise = GaussianNoise(truth, np.full(N, 0.1))
+    seconds = 1.0 + np.arange(N, dtype=np.float64) % 5
+    return Problem("small", "Small", X, truth, noise, 0.1, seconds, ((0,), (1,)))
+
+
+def cell(setting: Setting, horizon: int = 90, history: int = 0, repetition: int = 3) -> Cell:
+    return Cell.of("small", setting, horizon=horizon, history=history, repetition=repetition)
