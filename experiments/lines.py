@@ -45,7 +45,7 @@ class Line:
             cells = self._cells(setting, self.tuning)
             if not all(store.holds(cell) for cell in cells):
                 return None
-            regrets.append(fmean(store.read(cell)["regret"][-1] for cell in cells))
+            regrets.append(fmean(store.regret(cell) for cell in cells))
         return self.settings[regrets.index(min(regrets))]
 
     def runs(self, store: Store) -> list[Record]:

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast, final
 
@@ -25,6 +25,7 @@ class Store:
     """
 
     folder: Path
+    _regrets: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     def holds(self, cell: Cell) -> bool:
         return self._path(cell).exists()
@@ -32,6 +33,12 @@ class Store:
     def read(self, cell: Cell) -> Record:
         held = json.loads(self._path(cell).read_text())
         return cast(Record, held["record"])
+
+    def regret(self, cell: Cell) -> float:
+        """Return the regret of a finished run at its horizon, read once."""
+        if cell.key not in self._regrets:
+            self._regrets[cell.key] = self.read(cell)["regret"][-1]
+        return self._regrets[cell.key]
 
     def write(self, cell: Cell, record: Record) -> None:
         """Store what a cell gave; a reader sees all of it or nothing."""

@@ -13,7 +13,7 @@ from experiments.problems import problem
 from experiments.store import Store
 from experiments.trial import run
 
-PAUSE = 0.5  # seconds between looks at what others are doing
+PAUSE = 1.0  # seconds between looks at what others are doing
 
 
 def missing(lines: Sequence[Line], store: Store) -> list[Cell]:
