@@ -31,6 +31,8 @@ COLOURS = {
     "REG-EVOLUTION": "#222222",
 }
 
+NEARLY_NONE = 1e-4  # below this an axis that shows 0 as well is linear
+
 
 def canvas(rows: int, columns: int, *, width: float = 3.6, height: float = 2.9) -> Figure:
     """Return an empty figure for so many panels."""
@@ -60,7 +62,7 @@ def panel(
         keep = curve.steps <= (until or curve.steps[-1])
         x = places[label].mean if places else curve.steps
         _curve(axes, label, x[keep], curve, keep)
-    axes.set_yscale(scale)
+    axes.set_yscale(scale, **({"linthresh": NEARLY_NONE} if scale == "symlog" else {}))
     axes.set_xlabel(against)
     axes.set_ylabel(quantity)
     axes.grid(visible=True, alpha=0.25)

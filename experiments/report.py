@@ -99,7 +99,7 @@ def _table(plate: Plate, sweep: Sweep, store: Store) -> str:
 
 def _place(name: str, panel: str, history: int) -> str:
     title = problem(name).title.split(",")[0]
-    return title + (f", σ = {panel}" if panel else "") + (f", after {history}" if history else "")
+    return title + (f", {panel}" if panel else "") + (f", after {history}" if history else "")
 
 
 def _end(line: Line, store: Store, plate: Plate) -> str:

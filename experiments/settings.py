@@ -13,6 +13,7 @@ from experiments.lines import Line
 from experiments.problems import architectures
 
 FOLDER = Path(__file__).parent
+SIGNS = {"bandwidth": "σ", "limit": "C̃"}  # of what panels differ by
 NAS = "nas"  # NAS-Bench-101 where its outcomes are at hand, else what stands in for it
 
 
@@ -75,7 +76,7 @@ def sweep(figure: str, *, quick: bool = False) -> Sweep:
                     repetitions=min(fewer, table["repetitions"]),
                     tuning=table.get("tuning", 1),
                     history=history,
-                    panel=f"{value:g}" if argument else "",
+                    panel=f"{SIGNS[argument]} = {value:g}" if argument else "",
                 )
             )
     return Sweep(figure, tuple(lines))

@@ -37,6 +37,7 @@ def cadata(features: str = "standardised") -> Problem:
 
 def _problem(name: str, title: str, X: Matrix, y: Vector, features: str) -> Problem:
     scaled = {"standardised": standardised, "unit": _unit_columns}[features]
+    title = title if features == "standardised" else f"{title} on [0, 1]"
     truth = scaled_to_unit(y)
     noise = GaussianNoise(truth, np.full(len(truth), NOISE_STD))
     return Problem(name, title, scaled(X), truth, noise, NOISE_STD)

@@ -90,7 +90,7 @@ def test_the_settings_are_those_that_bbkb_prints() -> None:
         assert line.horizon == 10_000
         assert line.repetitions >= 5
     for figure in ("bbkb-fig5", "bbkb-fig6"):
-        panels = {float(line.panel) for line in sweep(figure).lines}
+        panels = {float(line.panel.removeprefix("σ = ")) for line in sweep(figure).lines}
         assert panels == {5.0, 7.5, 10.0, 12.5, 15.0, 17.5}
     assert {line.history for line in sweep("bbkb-nas").lines} == {2000, 0}
 

@@ -1,0 +1,140 @@
+"""Pictures, numbers and pages, made of runs of a small problem."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from experiments import problems
+from experiments.catalogue import PLATES
+from experiments.cells import Setting
+from experiments.command import main
+from experiments.lines import Line
+from experiments.plates import Plate
+from experiments.report import BEGIN, END, into_page, publish, section
+from experiments.settings import Sweep, sweep
+from experiments.store import Store
+from experiments.work import work
+from trials import small
+
+ROOT = Path(__file__).parents[2]
+RUNS = [name for name, plate in PLATES.items() if plate.runs]
+
+
+@pytest.fixture(autouse=True)
+def _small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("small", "other"):
+        monkeypatch.setitem(problems.PROBLEMS, name, small)
+
+
+def shrunk(plate: Plate, repetitions: int = 2) -> Sweep:
+    """A plate's own lines, on the small problem, with one setting and few steps."""
+    held = sweep(plate.runs)
+    names = dict(zip(held.problems, ("small", "other", "f116", "f104"), strict=False))
+    lines = [
+        Line(
+            problem=names[line.problem],
+            label=line.label,
+            settings=(_small_setting(line.settings[0]),),
+            horizon=40,
+            repetitions=repetitions,
+            history=line.history,
+            panel=line.panel,
+        )
+        for line in held.lines
+    ]
+    return Sweep(plate.runs, tuple(lines))
+
+
+def _small_setting(setting: Setting) -> Setting:
+    kept: Setting = {key: value for key, value in setting.items() if "bandwidth" not in key}
+    if len(kept) != len(setting):
+        kept["bandwidth"] = 0.3
+    return kept
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_plate_is_drawn_and_its_numbers_are_those_of_the_runs(name: str, tmp_path: Path) -> None:
+    """What a page says must be what was run."""
+    plate = PLATES[name]
+    held, store = shrunk(plate), Store(tmp_path / "cells")
+    work(held.lines, store.folder)
+    claims = publish(plate, held, store, tmp_path)
+
+    picture = imread(tmp_path / f"{name}.png")
+    assert len(np.unique(picture.reshape(-1, picture.shape[-1]), axis=0)) > 20
+    numbers = json.loads((tmp_path / f"{name}.json").read_text())
+    assert len(numbers["lines"]) == len(held.lines)
+    assert [claim["agrees"] for claim in numbers["claims"]] == [claim.agrees for claim in claims]
+    for line, entry in zip(held.lines, numbers["lines"], strict=True):
+        runs = line.runs(store)
+        assert entry["repetitions"] == 2
+        assert entry["steps"][-1] == 40
+        if "regret ratio" in plate.quantities:
+            ratios = [run["regret"][-1] / (40 * run["uniform"]) for run in runs]
+            found = entry["curves"]["regret ratio"]["mean"][-1]
+            assert found == pytest.approx(np.mean(ratios), rel=1e-3)
+
+    text = section(plate, held, store, claims)
+    assert f"({name}.png)" in text
+    assert "(2)" in text
+    assert text.count("| yes |") + text.count("| **no** |") == len(claims) > 0
+    for line in held.lines:
+        assert line.label in text
+
+
+def test_sections_go_between_the_markers_and_nothing_else_changes(tmp_path: Path) -> None:
+    """The hand-written half of a page must survive every run."""
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
+    into_page(page, ["one", "two"])
+    once = page.read_text()
+    assert once == f"before\n\n{BEGIN}\n\none\n\ntwo\n\n{END}\n\nafter\n"
+    into_page(page, ["one", "two"])
+    assert page.read_text() == once
+
+
+def test_the_command_names_figures_and_refuses_others(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    listed = capsys.readouterr().out
+    for name in PLATES:
+        assert name in listed
+    assert main(["bbkb-fig9"]) == 2
+    assert "no figure bbkb-fig9; there are bkb-fig1" in capsys.readouterr().err
+
+
+def test_a_plate_without_runs_is_made_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.command.OUT", tmp_path)
+    assert main(["bbkb-lemma3", "--quick"]) == 0
+    assert "bbkb-lemma3: 2 of 3 claims hold" in capsys.readouterr().out
+    assert (tmp_path / "quick" / "bbkb-lemma3.png").exists()
+
+
+def test_a_plate_with_runs_missing_is_not_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a figure would be taken for a whole one."""
+    monkeypatch.setattr("experiments.command.OUT", tmp_path)
+    assert main(["mini-fig3", "--quick", "--draw"]) == 0
+    assert "not all methods have been run yet" in capsys.readouterr().err
+    assert not (tmp_path / "quick").exists()
+
+
+@pytest.mark.parametrize("name", PLATES)
+def test_what_is_published_is_complete(name: str) -> None:
+    """Every plate has its picture, its numbers, and its place in its paper's page."""
+    folder = ROOT / "docs" / "papers"
+    numbers = json.loads((folder / f"{name}.json").read_text())
+    page = (folder / f"{PLATES[name].paper}.md").read_text()
+    assert (folder / f"{name}.png").exists()
+    assert f"### {PLATES[name].title}" in page
+    for claim in numbers["claims"]:
+        assert claim["measured"] in page
+    for line in numbers["lines"]:
+        assert line["repetitions"] >= 1
