@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.catalogue import PLATES
-from experiments.data import Missing
+from experiments.data import Damaged, Missing
+from experiments.lines import Line
 from experiments.plates import Plate
+from experiments.problems import problem
 from experiments.report import PAGES, into_page, publish, section
 from experiments.settings import Sweep, sweep
 from experiments.store import Store
-from experiments.work import missing, share
+from experiments.work import left, share
 from noregret.progress import Display
 
 OUT = Path(__file__).parent / "out"
@@ -34,9 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         return _make([PLATES[name] for name in names], options)
-    except Missing as error:
+    except (Missing, Damaged) as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("stopped; finished runs are kept, the same command goes on.", file=sys.stderr)
+        return 130
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -48,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("figures", nargs="*", help="such as bbkb-fig1; all, if none is named")
     parser.add_argument("--list", action="store_true", help="name the figures")
     parser.add_argument("--quick", action="store_true", help="small versions, in minutes")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--draw", action="store_true", help="run nothing: draw what is stored")
     parser.add_argument("--cells", type=Path, default=None, help="where finished runs are kept")
@@ -84,16 +89,24 @@ def _make(plates: list[Plate], options: argparse.Namespace) -> int:
     return 0
 
 
-def _run(lines: list, store: Store, options: argparse.Namespace) -> None:  # type: ignore[type-arg]
-    total = len(missing(lines, store))
-    done = 0
-    with Display("runs", total=None) as display:
+def _run(lines: list[Line], store: Store, options: argparse.Namespace) -> None:
+    """Run what is missing, with a bar that shows how much there is."""
+    for name in dict.fromkeys(line.problem for line in lines):
+        problem(name)  # so that missing data are told of before anything is run
+    total = left(lines, store)
+    with Display("runs", total=total) as display:
+        done = 0
 
-        def tick(left: int) -> None:
-            nonlocal done, total
-            total = max(total, left)
-            display.advance(max(0, total - left - done))
-            done = max(done, total - left)
+        def tick(now: int) -> None:
+            nonlocal done
+            display.advance(max(0, total - now - done))
+            done = max(done, total - now)
 
         until = time.time() + 60 * options.minutes
         share(lines, store.folder, jobs=options.jobs, until=until, tick=tick)
+
+
+def _at_least_one(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
+    return number

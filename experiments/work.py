@@ -23,6 +23,12 @@ def missing(lines: Sequence[Line], store: Store) -> list[Cell]:
     return sorted(cells, key=lambda cell: cell.repetition)
 
 
+def left(lines: Sequence[Line], store: Store) -> int:
+    """Return how many runs are to come, those among them whose setting is not known yet."""
+    unknown = sum(line.repetitions - line.tuning for line in lines if line.chosen(store) is None)
+    return len(missing(lines, store)) + unknown
+
+
 def work(lines: Sequence[Line], folder: Path, until: float = float("inf")) -> None:
     """Run cells until all are stored, by us or by others, or the clock says stop.
 
@@ -44,7 +50,7 @@ def _run_if_free(cell: Cell, store: Store) -> bool:
 def share(
     lines: Sequence[Line], folder: Path, *, jobs: int, until: float, tick: Callable[[int], None]
 ) -> None:
-    """Let `jobs` processes work; `tick` is told how many cells are missing, every second or so."""
+    """Let `jobs` processes work; `tick` is told how many runs are left, every second or so."""
     store = Store(folder)
     context = get_context("spawn")
     crew = [context.Process(target=work, args=(lines, folder, until)) for _ in range(jobs)]
@@ -52,7 +58,7 @@ def share(
         worker.start()
     try:
         while any(worker.is_alive() for worker in crew):
-            tick(len(missing(lines, store)))
+            tick(left(lines, store))
             time.sleep(PAUSE)
     finally:
         for worker in crew:

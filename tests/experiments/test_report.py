@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ from experiments import problems
 from experiments.catalogue import PLATES
 from experiments.cells import Setting
 from experiments.command import main
+from experiments.data import Missing
 from experiments.lines import Line
 from experiments.plates import Plate
+from experiments.problems.base import Problem
 from experiments.report import BEGIN, END, into_page, publish, section
 from experiments.settings import Sweep, sweep
 from experiments.store import Store
@@ -105,6 +108,46 @@ def test_the_command_names_figures_and_refuses_others(capsys: pytest.CaptureFixt
         assert name in listed
     assert main(["bbkb-fig9"]) == 2
     assert "no figure bbkb-fig9; there are bkb-fig1" in capsys.readouterr().err
+
+
+def test_missing_data_are_told_of_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not an hour later, and not as somebody else's traceback."""
+
+    def absent() -> Problem:
+        raise Missing("no abalone.csv.gz anywhere; NOREGRET_DATA may name another folder.")
+
+    problems.problem.cache_clear()
+    monkeypatch.setitem(problems.PROBLEMS, "abalone", absent)
+    monkeypatch.setattr("experiments.command.OUT", tmp_path)
+    assert main(["bbkb-fig5", "--quick", "--jobs", "1"]) == 1
+    assert "NOREGRET_DATA" in capsys.readouterr().err
+
+
+def test_no_process_at_all_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--jobs", "0"])
+    assert "must be at least 1, got 0" in capsys.readouterr().err
+
+
+def test_a_run_by_processes_is_drawn_and_goes_on_where_it_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a user types, from nothing to the picture; the second time nothing is run."""
+    plate = PLATES["mini-fig3"]
+    held = sweep(plate.runs)
+    few = [
+        replace(line, settings=line.settings[:2], horizon=20, repetitions=2) for line in held.lines
+    ]
+    monkeypatch.setattr("experiments.command.sweep", lambda *_, **__: Sweep("", tuple(few)))
+    monkeypatch.setattr("experiments.command.OUT", tmp_path)
+    assert main(["mini-fig3", "--quick", "--jobs", "2"]) == 0
+    first = capsys.readouterr().out
+    assert (tmp_path / "quick" / "mini-fig3.png").exists()
+    monkeypatch.setattr("experiments.trial.run", None)
+    assert main(["mini-fig3", "--quick", "--jobs", "2"]) == 0
+    assert capsys.readouterr().out == first
 
 
 def test_a_plate_without_runs_is_made_at_once(
