@@ -13,6 +13,7 @@ from experiments.summary import Band, bands
 from noregret.extras import require_extra
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -76,11 +77,13 @@ def _curve(axes: Axes, label: str, x: np.ndarray, curve: Band, keep: np.ndarray)
 
 
 def legend(figure: Figure) -> None:
-    """Put one legend under all panels: methods, and how often each was run."""
-    named = {
-        label.rsplit(" (", 1)[0]: (handle, label)
-        for axes in figure.axes
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    handles, labels = zip(*named.values(), strict=True) if named else ((), ())
+    """Put one legend under all panels: methods, and how often each was run (at least)."""
+    named: dict[str, tuple[Artist, int]] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            method, _, count = label.rpartition(" (")
+            times = int(count.removesuffix(")"))
+            named[method] = (handle, min(times, named.get(method, (handle, times))[1]))
+    handles = [handle for handle, _ in named.values()]
+    labels = [f"{method} ({times})" for method, (_, times) in named.items()]
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8, frameon=False)

@@ -32,7 +32,7 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
         "seed": seed,
     }
     if algorithm == "batch_thompson":
-        # The papers divide the width by ten: "ASYNC-TS struggled to converge" (BBKB 2020, D.1).
+        # BBKB 2020, D.1: "ASYNC-TS struggled to converge", so its width was divided by ten.
         divisor = setting.pop("width_divided_by")
         model["width"] = (1 / divisor) * nr.RKHSWidth(1 / cell.horizon)
     if setting.get("ridge") == "noise level":

@@ -17,24 +17,31 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a paper says, what was measured, and whether they agree."""
+    """What a paper says, what was measured, and whether they agree.
+
+    What is said of BBKB or of MINI holds if the better of its two variants has it, unless the paper
+    says both. A statement that is `ours`, not the paper's, is marked so and not counted.
+    """
 
     says: str
     found: str
     agrees: bool
+    ours: bool = False
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Plate:
-    """A figure made of runs: which ones, how it is drawn, what is claimed of it."""
+    """A figure: which runs it is made of, how it is drawn, what is claimed of it."""
 
     name: str  # such as bbkb-fig2
-    runs: str  # the settings' table, such as bbkb-fig1
+    runs: str  # the settings' table, such as bbkb-fig1; none where it is computed at once
     title: str
-    quantities: tuple[str, ...]  # in its JSON; the first is in its table too
+    quantities: tuple[str, ...]  # in its JSON; the first is in its table too …
     draw: Callable[[Sweep, Store], Figure]
     claims: Callable[[Sweep, Store], list[Claim]]
+    step: int | None = None  # … at this step, or at the end
+    histories: tuple[int, ...] = (0,)  # of these past evaluations
 
     @property
     def paper(self) -> str:
@@ -43,12 +50,9 @@ class Plate:
 
 def reads(curves: Mapping[str, Band], labels: Sequence[str], step: int | None = None) -> str:
     """Return the values of some methods in words, at the end or at a step."""
-    parts = []
-    for label in labels:
-        if label in curves:
-            mean, half = curves[label].last if step is None else curves[label].at(step)
-            parts.append(f"{label} {number(mean, half)}")
-    return ", ".join(parts)
+    return ", ".join(
+        f"{label} {number(*curves[label].at(step))}" for label in labels if label in curves
+    )
 
 
 def number(mean: float, half: float) -> str:
@@ -60,10 +64,7 @@ def number(mean: float, half: float) -> str:
 
 def ends(curves: Mapping[str, Band], step: int | None = None) -> dict[str, float]:
     """Return every method's mean at the end, or at a step."""
-    return {
-        label: (curve.last if step is None else curve.at(step))[0]
-        for label, curve in curves.items()
-    }
+    return {label: curve.at(step)[0] for label, curve in curves.items()}
 
 
 def ascending(values: Mapping[str, float]) -> list[str]:

@@ -21,11 +21,9 @@ class Record(TypedDict):
     switches: list[int]  # how often the next evaluation was of another candidate than the last
     batch: list[int]  # size of the batch that this step is in
     batches: list[int]
-    dictionary: list[int]  # members, 0 where there is no dictionary
     seconds: list[float]  # processor time of asks and tells
     total: dict[str, list[float]]  # that and the evaluations' own time, by the number of workers
     uniform: float  # expected regret of one uniform evaluation
-    wall: float  # seconds of the whole run
 
 
 def checkpoints(horizon: int) -> Indices:

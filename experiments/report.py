@@ -15,7 +15,6 @@ from experiments.store import Store
 from experiments.summary import Band, band
 
 PAGES = Path(__file__).parents[1] / "docs" / "papers"
-BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
 KEPT = 41  # steps of a curve in the JSON
 
 
@@ -27,14 +26,22 @@ def publish(plate: Plate, sweep: Sweep, store: Store, folder: Path) -> list[Clai
     numbers = {
         "figure": plate.name,
         "title": plate.title,
-        "lines": [_line(line, store, plate.quantities) for line in sweep.lines],
+        "lines": [_line(line, store, plate.quantities) for line in _shown(plate, sweep)],
         "claims": [
-            {"paper": claim.says, "measured": claim.found, "agrees": claim.agrees}
+            {
+                "ours" if claim.ours else "paper": claim.says,
+                "measured": claim.found,
+                "agrees": claim.agrees,
+            }
             for claim in claims
         ],
     }
     (folder / f"{plate.name}.json").write_text(json.dumps(numbers, indent=1) + "\n")
     return claims
+
+
+def _shown(plate: Plate, sweep: Sweep) -> list[Line]:
+    return [line for line in sweep.lines if line.history in plate.histories]
 
 
 def _line(line: Line, store: Store, quantities: tuple[str, ...]) -> dict[str, object]:
@@ -72,7 +79,8 @@ def section(plate: Plate, sweep: Sweep, store: Store, claims: list[Claim]) -> st
         parts.append(_table(plate, sweep, store))
     rows = ["| the paper | measured | agree |", "| --- | --- | --- |"]
     rows += [
-        f"| {claim.says} | {claim.found} | {'yes' if claim.agrees else '**no**'} |"
+        f"| {'(ours) ' if claim.ours else ''}{claim.says} | {claim.found} "
+        f"| {'yes' if claim.agrees else '**no**'} |"
         for claim in claims
     ]
     parts.append("\n".join(rows))
@@ -82,23 +90,25 @@ def section(plate: Plate, sweep: Sweep, store: Store, claims: list[Claim]) -> st
 
 def _table(plate: Plate, sweep: Sweep, store: Store) -> str:
     """Return the first quantity at the end: methods by panels, with the repetitions run."""
-    places = list(dict.fromkeys((line.problem, line.panel, line.history) for line in sweep.lines))
-    labels = list(dict.fromkeys(line.label for line in sweep.lines))
+    lines = _shown(plate, sweep)
+    places = list(dict.fromkeys((line.problem, line.panel, line.history) for line in lines))
+    labels = list(dict.fromkeys(line.label for line in lines))
     cells = {
         (line.label, (line.problem, line.panel, line.history)): _end(line, store, plate)
-        for line in sweep.lines
+        for line in lines
     }
     head = ["", *(_place(*place) for place in places)]
     rows = [
         f"| {' | '.join([label, *(cells.get((label, place), '') for place in places)])} |"
         for label in labels
     ]
-    quantity = f"*{plate.quantities[0]} at the end, mean ± 95 % (repetitions)*"
+    at = "at the end" if plate.step is None else f"at step {plate.step}"
+    quantity = f"*{plate.quantities[0]} {at}, mean ± 95 % (repetitions)*"
     return "\n".join([quantity, "", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *rows])
 
 
 def _place(name: str, panel: str, history: int) -> str:
-    title = problem(name).title.split(",")[0]
+    title = problem(name).title
     return title + (f", {panel}" if panel else "") + (f", after {history}" if history else "")
 
 
@@ -106,20 +116,21 @@ def _end(line: Line, store: Store, plate: Plate) -> str:
     runs = line.runs(store)
     if not runs:
         return "–"
-    end = number(*band(runs, plate.quantities[0]).last)
+    end = number(*band(runs, plate.quantities[0]).at(plate.step))
     chosen = line.chosen(store) or {}
     tuned = {key for key in chosen if len({str(one.get(key)) for one in line.settings}) > 1}
     by = ", ".join(f"{WORDS.get(key, key)} {chosen[key]:.4g}" for key in sorted(tuned))
-    return f"{end} ({len(runs)})" + (f"; {by}" if by else "")
+    return f"{end} ({len(runs)})" + (f"; {by}, tuned on {line.tuning}" if by else "")
 
 
-WORDS = {"bandwidth_squared": "σ²", "limit": "limit"}
+WORDS = {"bandwidth_squared": "σ²"}
 
 
-def into_page(page: Path, sections: list[str]) -> None:
-    """Put the sections between a page's markers."""
-    text = page.read_text()
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    body = "\n\n".join([BEGIN, *sections, END])
-    page.write_text(before + body + after)
+def into_page(page: Path, plate: Plate, text: str) -> None:
+    """Put a plate's section between its markers on a page; nothing else changes."""
+    begin, end = f"<!-- {plate.name} -->", f"<!-- /{plate.name} -->"
+    before, found, rest = page.read_text().partition(begin)
+    _, closed, after = rest.partition(end)
+    if not (found and closed):
+        raise ValueError(f"{page} has no place for {plate.name}: {begin} and {end}.")
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")

@@ -22,7 +22,6 @@ NAS = "nas"  # NAS-Bench-101 where its outcomes are at hand, else what stands in
 class Sweep:
     """All lines of a figure."""
 
-    figure: str  # such as bbkb-fig1
     lines: tuple[Line, ...]
 
     def of(self, problem: str, *, panel: str = "", history: int = 0) -> list[Line]:
@@ -79,7 +78,7 @@ def sweep(figure: str, *, quick: bool = False) -> Sweep:
                     panel=f"{SIGNS[argument]} = {value:g}" if argument else "",
                 )
             )
-    return Sweep(figure, tuple(lines))
+    return Sweep(tuple(lines))
 
 
 def _stand_ins(name: str) -> tuple[str, ...]:

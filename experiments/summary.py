@@ -28,14 +28,13 @@ class Band:
     half: Vector  # NaN for one repetition
     repetitions: int
 
-    def at(self, step: int) -> tuple[float, float]:
-        """Return mean and half-width at the last step stored up to this one."""
-        i = int(np.searchsorted(self.steps, step, side="right")) - 1
-        return float(self.mean[i]), float(self.half[i])
-
-    @property
-    def last(self) -> tuple[float, float]:
-        return float(self.mean[-1]), float(self.half[-1])
+    def at(self, step: int | None = None) -> tuple[float, float]:
+        """Return mean and half-width at a step, between those stored on a line; or at the end."""
+        where = self.steps[-1] if step is None else step
+        return (
+            float(np.interp(where, self.steps, self.mean)),
+            float(np.interp(where, self.steps, self.half)),
+        )
 
 
 def band(runs: Sequence[Record], quantity: str) -> Band:
@@ -69,13 +68,23 @@ def _total(workers: int) -> Callable[[Record], Any]:
     return lambda run: np.array(run["total"][str(workers)]) / 3600
 
 
+def _batch_size(run: Record) -> Vector:
+    """The last batch is cut by the horizon: it counts as large as the one before."""
+    size, batch = np.array(run["batch"], dtype=np.float64), np.array(run["batches"])
+    cut = batch == batch[-1]
+    if not cut.all():
+        size[cut] = size[~cut][-1]
+    return size
+
+
 QUANTITIES: dict[str, Callable[[Record], Any]] = {
     "regret ratio": _ratio,
     "average regret": _average,
     "simple regret": lambda run: run["simple"],
     "unique candidates": lambda run: run["unique"],
     "switches": lambda run: run["switches"],
-    "batch size": lambda run: run["batch"],
+    "batches": lambda run: run["batches"],
+    "batch size": _batch_size,
     "seconds": lambda run: run["seconds"],
     "hours on 1 worker": _total(1),
     "hours on 16 workers": _total(16),

@@ -20,12 +20,11 @@ NOISE, HISTORY = 1, 2  # streams of chance beside the optimizer's own
 
 def run(cell: Cell, problem: Problem) -> Record:
     """Return the curves of one run; equal cells give equal choices."""
-    wall = time.perf_counter()
     clock = Clock()
     rng = np.random.default_rng([cell.repetition, NOISE])
     with clock:
         opt = optimizer(problem, cell)
-    diary = Diary.of(problem, cell.horizon)
+    diary = Diary(problem, cell.horizon)
     if cell.history:
         past, values = _history(problem, cell)
         with clock:
@@ -39,9 +38,7 @@ def run(cell: Cell, problem: Problem) -> Record:
         with clock:
             opt.tell(batch, values)
         diary.add(rows, clock.seconds)
-    trace = opt.trace
-    members = trace["dictionary"] if "dictionary" in trace.columns else np.zeros(len(trace))
-    return diary.record(np.asarray(members, dtype=np.float64), time.perf_counter() - wall)
+    return diary.record()
 
 
 def _history(problem: Problem, cell: Cell) -> tuple[Indices, Vector]:
@@ -78,10 +75,6 @@ class Diary:
     seconds: list[float] = field(default_factory=list)  # after each batch
     spent: int = 0
 
-    @classmethod
-    def of(cls, problem: Problem, horizon: int) -> Diary:
-        return cls(problem, horizon)
-
     def know(self, rows: Indices) -> None:
         self.known = float(self.problem.gaps[rows].min())
 
@@ -90,8 +83,8 @@ class Diary:
         self.seconds.append(seconds)
         self.spent += len(rows)
 
-    def record(self, members: Vector, wall: float) -> Record:
-        """Return the curves at the checkpoints; `members` is the dictionary's size by batch."""
+    def record(self) -> Record:
+        """Return the curves at the checkpoints."""
         rows = np.concatenate(self.chosen)
         gaps = self.problem.gaps
         at = checkpoints(self.horizon) - 1
@@ -109,11 +102,9 @@ class Diary:
             switches=np.cumsum(switched)[at].tolist(),
             batch=sizes[of_batch].tolist(),
             batches=(of_batch + 1).tolist(),
-            dictionary=np.nan_to_num(members)[of_batch].astype(int).tolist(),
             seconds=seconds[of_batch].round(6).tolist(),
             total={str(P): (seconds + spent)[of_batch].tolist() for P, spent in self._spans()},
             uniform=float(gaps.mean()),
-            wall=wall,
         )
 
     def _spans(self) -> list[tuple[int, Vector]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing import get_context
 from pathlib import Path
@@ -29,15 +32,30 @@ def left(lines: Sequence[Line], store: Store) -> int:
     return len(missing(lines, store)) + unknown
 
 
-def work(lines: Sequence[Line], folder: Path, until: float = float("inf")) -> None:
+def work(lines: Sequence[Line], folder: Path, until: float = float("inf")) -> int:
     """Run cells until all are stored, by us or by others, or the clock says stop.
 
-    Which setting is repeated is known only once its grid has been run, so we look again.
+    Which setting is repeated is known only once its grid has been run, so we look again. A cell
+    that fails is told of and left; the number of those is returned.
     """
-    store = Store(folder)
-    while time.time() < until and (cells := missing(lines, store)):
-        if not any(_run_if_free(cell, store) for cell in cells if time.time() < until):
+    store, failed = Store(folder), set[str]()
+    while time.time() < until:
+        cells = [cell for cell in missing(lines, store) if cell.key not in failed]
+        if not cells:
+            break
+        taken = False
+        for cell in cells:
+            if time.time() >= until:
+                break
+            try:
+                taken |= _run_if_free(cell, store)
+            except Exception:
+                failed.add(cell.key)
+                print(f"{cell.as_dict()} failed:", file=sys.stderr)
+                traceback.print_exc()
+        if not taken:
             time.sleep(PAUSE)
+    return len(failed)
 
 
 def _run_if_free(cell: Cell, store: Store) -> bool:
@@ -47,13 +65,21 @@ def _run_if_free(cell: Cell, store: Store) -> bool:
         return ours
 
 
+def _crew_member(lines: Sequence[Line], folder: Path, until: float) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, who then ends us
+    sys.exit(1 if work(lines, folder, until) else 0)
+
+
 def share(
     lines: Sequence[Line], folder: Path, *, jobs: int, until: float, tick: Callable[[int], None]
-) -> None:
-    """Let `jobs` processes work; `tick` is told how many runs are left, every second or so."""
+) -> int:
+    """Let `jobs` processes work; `tick` is told how many runs are left, every second or so.
+
+    Returns how many of them failed in something.
+    """
     store = Store(folder)
     context = get_context("spawn")
-    crew = [context.Process(target=work, args=(lines, folder, until)) for _ in range(jobs)]
+    crew = [context.Process(target=_crew_member, args=(lines, folder, until)) for _ in range(jobs)]
     for worker in crew:
         worker.start()
     try:
@@ -64,5 +90,4 @@ def share(
         for worker in crew:
             worker.terminate()  # a no-op for those that are done; the others' claims go with them
             worker.join()
-    if failed := [worker.exitcode for worker in crew if worker.exitcode]:
-        raise RuntimeError(f"{len(failed)} of {jobs} workers failed; what they said is above.")
+    return sum(worker.exitcode != 0 for worker in crew)

@@ -14,25 +14,22 @@ from experiments.store import Store
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FIRST = 2000  # steps that Figure 2 times
+
+def _pair(sweep: Sweep, store: Store, quantity: str, until: int | None = None) -> Figure:
+    figure = canvas(1, 2)
+    for axes, name in zip(figure.subplots(1, 2), sweep.problems, strict=True):
+        panel(axes, sweep.of(name), store, quantity, until=until, scale="log")
+        axes.set_title(problem(name).title, fontsize=9)
+    legend(figure)
+    return figure
 
 
 def _regret(sweep: Sweep, store: Store) -> Figure:
-    figure = canvas(1, 2)
-    for axes, name in zip(figure.subplots(1, 2), sweep.problems, strict=True):
-        panel(axes, sweep.of(name), store, "regret ratio", scale="log")
-        axes.set_title(problem(name).title, fontsize=9)
-    legend(figure)
-    return figure
+    return _pair(sweep, store, "regret ratio")
 
 
 def _time(sweep: Sweep, store: Store) -> Figure:
-    figure = canvas(1, 2)
-    for axes, name in zip(figure.subplots(1, 2), sweep.problems, strict=True):
-        panel(axes, sweep.of(name), store, "seconds", until=FIRST, scale="log")
-        axes.set_title(problem(name).title, fontsize=9)
-    legend(figure)
-    return figure
+    return _pair(sweep, store, "seconds", until=claims.FIRST)
 
 
 def _bandwidths(sweep: Sweep, store: Store) -> Figure:
@@ -68,24 +65,24 @@ def _rows(
         for axes, (quantity, history, scale) in zip(block, panels, strict=True):
             panel(axes, sweep.of(name, history=history), store, quantity, scale=scale)
             after = f"after {history} evaluations" if history else "from nothing"
-            axes.set_title(f"{problem(name).title.split(',')[0]}, {after}", fontsize=8)
+            axes.set_title(f"{problem(name).title},\n{after}", fontsize=7)
     legend(figure)
     return figure
 
 
 def _fig3(sweep: Sweep, store: Store) -> Figure:
     panels = (
-        ("seconds", 2000, "log"),
-        ("batch size", 2000, "linear"),
-        ("hours on 128 workers", 2000, "log"),
+        ("seconds", claims.INIT, "log"),
+        ("batch size", claims.INIT, "linear"),
+        (claims.WORKERS, claims.INIT, "log"),
     )
     return _rows(sweep, store, panels, 3)
 
 
 def _fig4(sweep: Sweep, store: Store) -> Figure:
     panels = (
-        ("regret ratio", 2000, "linear"),
-        ("simple regret", 2000, "symlog"),
+        ("regret ratio", claims.INIT, "linear"),
+        ("simple regret", claims.INIT, "symlog"),
         ("simple regret", 0, "symlog"),
     )
     return _rows(sweep, store, panels, 3)
@@ -96,7 +93,7 @@ def _fig7(sweep: Sweep, store: Store) -> Figure:
         ("regret ratio", 0, "linear"),
         ("batch size", 0, "linear"),
         ("seconds", 0, "log"),
-        ("hours on 128 workers", 0, "log"),
+        (claims.WORKERS, 0, "log"),
     )
     return _rows(sweep, store, panels, 2)
 
@@ -117,6 +114,7 @@ PLATES = (
         ("seconds", "batch size"),
         _time,
         claims.fraction_of_the_time,
+        step=claims.FIRST,
     ),
     Plate(
         "bbkb-fig3",
@@ -130,7 +128,8 @@ PLATES = (
             "hours on 128 workers",
         ),
         _fig3,
-        claims.batches_and_time,
+        claims.with_history,
+        histories=(claims.INIT,),
     ),
     Plate(
         "bbkb-fig4",
@@ -139,6 +138,7 @@ PLATES = (
         ("regret ratio", "simple regret"),
         _fig4,
         claims.evolution,
+        histories=(claims.INIT, 0),
     ),
     Plate(
         "bbkb-fig5",

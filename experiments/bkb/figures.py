@@ -124,7 +124,8 @@ def _draw(_: Sweep, __: Store) -> Figure:
         views = (("exact", held.exact), ("SoR", held.sor), ("DTC / BKB", held.bkb))
         for axes, (label, view) in zip(row, views, strict=True):
             _believed(axes, held, view)
-            axes.set_title(f"{label}, t = {t}, dictionary {held.members}", fontsize=8)
+            members = "" if view is held.exact else f", {held.members} members"
+            axes.set_title(f"{label}, t = {t}{members}", fontsize=8)
     return figure
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from experiments.drawing import canvas, legend, panel
+from experiments.lines import Line
 from experiments.mini import claims
 from experiments.plates import Plate
 from experiments.problems import problem
@@ -28,28 +29,24 @@ def _nas(sweep: Sweep, store: Store) -> Figure:
         panel(row[1], lines, store, "unique candidates", scale="log")
         panel(row[2], lines, store, "regret ratio", against="seconds")
         row[2].set_xscale("log")
-        _few(row[3], sweep, store, name, "MINI-GP-UCB")
-        _few(row[4], sweep, store, name, "MINI-GP-EI")
-        row[0].set_title(problem(name).title.split(",")[0], fontsize=8)
+        for axes, label in zip(row[3:], claims.OURS, strict=True):
+            _few(axes, [line for line in lines if line.label == label], store)
+        row[0].set_title(problem(name).title, fontsize=7)
         for axes, letter in zip(row, "abcde", strict=True):
             axes.set_title(f"({letter})", loc="left", fontsize=8)
     legend(figure)
     return figure
 
 
-def _few(axes: Axes, sweep: Sweep, store: Store, name: str, label: str) -> None:
-    """Draw unique candidates and switches of one method."""
-    for quantity, style in (("unique candidates", "-"), ("switches", "--")):
-        curves = bands(sweep.of(name), store, quantity)
-        if label in curves:
-            curve = curves[label]
-            axes.plot(curve.steps, curve.mean, style, color="#d55e00", linewidth=1.4)
-            axes.annotate(
-                quantity, (curve.steps[-1], curve.mean[-1]), ha="right", va="bottom", fontsize=7
-            )
-    axes.set_xlabel("t")
-    axes.set_title(label, fontsize=8)
-    axes.grid(visible=True, alpha=0.25)
+def _few(axes: Axes, lines: list[Line], store: Store) -> None:
+    """Draw unique candidates and batches of one method."""
+    for quantity in ("unique candidates", "batches"):
+        panel(axes, lines, store, quantity)
+        (curve,) = bands(lines, store, quantity).values()
+        end = (curve.steps[-1], curve.mean[-1])
+        axes.annotate(quantity, end, ha="right", va="bottom", fontsize=7)
+    axes.set_ylabel("")
+    axes.set_title(lines[0].label, fontsize=8)
 
 
 def _functions(sweep: Sweep, store: Store, against: str) -> Figure:
@@ -75,7 +72,7 @@ PLATES = (
         "mini-nas",
         "mini-nas",
         "Figures (a) to (e): regret, unique candidates, time and switches on architectures",
-        ("regret ratio", "unique candidates", "switches", "seconds"),
+        ("regret ratio", "unique candidates", "batches", "switches", "seconds"),
         _nas,
         claims.architectures,
     ),
@@ -94,5 +91,13 @@ PLATES = (
         ("seconds", "average regret"),
         _time,
         claims.times,
+    ),
+    Plate(
+        "mini-severe",
+        "mini-severe",
+        "Figure 3 with the noise that the suite gives to f116 and f122",
+        ("average regret", "unique candidates"),
+        _steps,
+        claims.functions,
     ),
 )

@@ -72,6 +72,11 @@ class Replicates:
         return values
 
 
+def noise_level(runs: Matrix) -> float:
+    """Return the 90th percentile of a candidate's standard deviation (MINI 2022, section 5)."""
+    return float(np.percentile(np.nanstd(runs, axis=1, ddof=1), 90))
+
+
 def scaled_to_unit(values: Matrix) -> Matrix:
     """Shift and scale so that the least is 0 and the most is 1; NaN stays."""
     least, most = np.nanmin(values), np.nanmax(values)

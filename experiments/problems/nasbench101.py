@@ -13,7 +13,7 @@ from struct import error as StructError
 import numpy as np
 
 from experiments.data import Damaged, find, path_of
-from experiments.problems.base import Problem, Replicates, at_most_unit_norm
+from experiments.problems.base import Problem, Replicates, at_most_unit_norm, noise_level
 from experiments.problems.cells import cells
 from experiments.tfrecords import Record, records
 from noregret.arrays import Matrix
@@ -40,7 +40,7 @@ def nasbench101() -> Problem:
     Source: Ying et al. (ICML 2019), github.com/google-research/nasbench; the cells and their
     features are those of BBKB (Calandriello et al., ICML 2020), appendix D.2. `noise_std` is the
     90th percentile over the cells of the standard deviation of an evaluation, the oracle of MINI
-    (Calandriello et al., ICML 2022): of one of three runs, so the sum of squares is divided by 3.
+    (Calandriello et al., ICML 2022).
     """
     bits, hashes = _cells()
     released = find(OUTCOMES) or find(ALL_OUTCOMES) or path_of(OUTCOMES)
@@ -52,7 +52,7 @@ def nasbench101() -> Problem:
         X=X,
         truth=accuracies.mean(axis=1),
         feedback=Replicates(accuracies),
-        noise_std=float(np.percentile(accuracies.std(axis=1), 90)),
+        noise_std=noise_level(accuracies),
         seconds=seconds.mean(axis=1),
         groups=tuple((column,) for column in range(X.shape[1])),
     )

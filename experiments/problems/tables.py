@@ -10,15 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.data import path_of
-from experiments.problems.base import Problem, Replicates, at_most_unit_norm, scaled_to_unit
-from noregret.arrays import Matrix
+from experiments.problems.base import (
+    Problem,
+    Replicates,
+    at_most_unit_norm,
+    noise_level,
+    scaled_to_unit,
+)
 
+STANDING_IN = " (in place of NAS-Bench-101)"
 OPERATIONS = 5  # of NAS-Bench-201, each edge of a cell has one
-
-
-def noise_level(runs: Matrix) -> float:
-    """Return the 90th percentile of a candidate's standard deviation (MINI 2022, section 5)."""
-    return float(np.percentile(np.nanstd(runs, axis=1, ddof=1), 90))
 
 
 def nasbench201() -> Problem:
@@ -30,7 +31,7 @@ def nasbench201() -> Problem:
     groups = tuple(tuple(range(j, j + OPERATIONS)) for j in range(0, d, OPERATIONS))
     return Problem(
         "nasbench201",
-        "NAS-Bench-201 (CIFAR-10), in place of NAS-Bench-101",
+        f"NAS-Bench-201{STANDING_IN}",
         at_most_unit_norm(one_hot),
         np.nanmean(runs, axis=1),
         Replicates(runs),
@@ -51,7 +52,7 @@ def fcnet() -> Problem:
         seconds = held["train_time_protein_structure"].astype(np.float64).mean(axis=1)
     return Problem(
         "fcnet",
-        "FCNet (protein structure), in place of NAS-Bench-101",
+        f"FCNet{STANDING_IN}",
         at_most_unit_norm(X),
         runs.mean(axis=1),
         Replicates(runs),

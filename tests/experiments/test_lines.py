@@ -99,7 +99,11 @@ def test_the_settings_are_those_that_mini_prints() -> None:
     """Appendix B.1 of MINI 2022: ten bandwidths, C in {1.1, 1.2}; ε-greedy's grid of twelve."""
     lines = {line.label: line for line in sweep("mini-nas").lines}
     squares = np.round(np.linspace(100, 500, 10), 1)
-    for label, limits in (("MINI-GP-UCB", (1.21, 1.44)), ("BBKB", (1.1, 1.2))):
+    for label, limits in (
+        ("MINI-GP-UCB", (1.21, 1.44)),
+        ("BBKB", (1.1, 1.2)),
+        ("GP-BUCB", (1.1, 1.2)),
+    ):
         assert len(lines[label].settings) == 20
         assert {setting["limit"] for setting in lines[label].settings} == set(limits)
         found = sorted({float(setting["bandwidth_squared"]) for setting in lines[label].settings})
@@ -120,7 +124,18 @@ def test_intervals_are_students() -> None:
     np.testing.assert_allclose(found.mean - found.half, low)
     np.testing.assert_allclose(found.mean + found.half, high)
     assert found.repetitions == 4
-    assert found.at(45)[0] == pytest.approx(found.mean[found.steps <= 45][-1])
+    i = int(np.searchsorted(found.steps, 45))
+    assert found.steps[i - 1] < 45 <= found.steps[i]
+    assert min(found.mean[i - 1 : i + 1]) <= found.at(45)[0] <= max(found.mean[i - 1 : i + 1])
+    assert found.at() == (found.mean[-1], found.half[-1])
+
+
+def test_the_batch_that_the_horizon_cuts_counts_as_large_as_the_one_before() -> None:
+    """Else the last point of every curve of batch sizes would be chance."""
+    made = record(1.0)
+    made["batches"] = [1] * (len(made["steps"]) - 3) + [2, 2, 2]
+    made["batch"] = [50] * (len(made["steps"]) - 3) + [7, 7, 7]
+    assert set(band([made], "batch size").mean) == {50.0}
 
 
 def test_one_repetition_has_no_interval() -> None:

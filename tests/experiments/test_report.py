@@ -18,7 +18,7 @@ from experiments.data import Missing
 from experiments.lines import Line
 from experiments.plates import Plate
 from experiments.problems.base import Problem
-from experiments.report import BEGIN, END, into_page, publish, section
+from experiments.report import into_page, publish, section
 from experiments.settings import Sweep, sweep
 from experiments.store import Store
 from experiments.work import work
@@ -50,7 +50,7 @@ def shrunk(plate: Plate, repetitions: int = 2) -> Sweep:
         )
         for line in held.lines
     ]
-    return Sweep(plate.runs, tuple(lines))
+    return Sweep(tuple(lines))
 
 
 def _small_setting(setting: Setting) -> Setting:
@@ -71,9 +71,10 @@ def test_a_plate_is_drawn_and_its_numbers_are_those_of_the_runs(name: str, tmp_p
     picture = imread(tmp_path / f"{name}.png")
     assert len(np.unique(picture.reshape(-1, picture.shape[-1]), axis=0)) > 20
     numbers = json.loads((tmp_path / f"{name}.json").read_text())
-    assert len(numbers["lines"]) == len(held.lines)
+    shown = [line for line in held.lines if line.history in plate.histories]
+    assert len(numbers["lines"]) == len(shown)
     assert [claim["agrees"] for claim in numbers["claims"]] == [claim.agrees for claim in claims]
-    for line, entry in zip(held.lines, numbers["lines"], strict=True):
+    for line, entry in zip(shown, numbers["lines"], strict=True):
         runs = line.runs(store)
         assert entry["repetitions"] == 2
         assert entry["steps"][-1] == 40
@@ -90,15 +91,24 @@ def test_a_plate_is_drawn_and_its_numbers_are_those_of_the_runs(name: str, tmp_p
         assert line.label in text
 
 
-def test_sections_go_between_the_markers_and_nothing_else_changes(tmp_path: Path) -> None:
-    """The hand-written half of a page must survive every run."""
+def test_a_section_goes_between_its_markers_and_nothing_else_changes(tmp_path: Path) -> None:
+    """The hand-written half of a page, and other figures, must survive every run."""
+    plate, page = PLATES["bbkb-fig1"], tmp_path / "page.md"
+    others = "<!-- bbkb-fig2 -->\n\nsecond\n\n<!-- /bbkb-fig2 -->\n\nafter\n"
+    page.write_text(f"before\n\n<!-- bbkb-fig1 -->\nold\n<!-- /bbkb-fig1 -->\n\nwhy\n{others}")
+    for _ in range(2):
+        into_page(page, plate, "new")
+        assert page.read_text() == (
+            "before\n\n<!-- bbkb-fig1 -->\n\nnew\n\n<!-- /bbkb-fig1 -->\n\nwhy\n" + others
+        )
+
+
+def test_a_page_without_a_place_is_left_as_it_is(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
-    into_page(page, ["one", "two"])
-    once = page.read_text()
-    assert once == f"before\n\n{BEGIN}\n\none\n\ntwo\n\n{END}\n\nafter\n"
-    into_page(page, ["one", "two"])
-    assert page.read_text() == once
+    page.write_text("before <!-- bbkb-fig1 --> and no end")
+    with pytest.raises(ValueError, match="no place for bbkb-fig1"):
+        into_page(page, PLATES["bbkb-fig1"], "new")
+    assert page.read_text() == "before <!-- bbkb-fig1 --> and no end"
 
 
 def test_the_command_names_figures_and_refuses_others(capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,7 +138,7 @@ def test_missing_data_are_told_of_before_anything_runs(
 def test_no_process_at_all_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--jobs", "0"])
-    assert "must be at least 1, got 0" in capsys.readouterr().err
+    assert "must be a whole number of at least 1, got 0" in capsys.readouterr().err
 
 
 def test_a_run_by_processes_is_drawn_and_goes_on_where_it_stopped(
@@ -140,14 +150,16 @@ def test_a_run_by_processes_is_drawn_and_goes_on_where_it_stopped(
     few = [
         replace(line, settings=line.settings[:2], horizon=20, repetitions=2) for line in held.lines
     ]
-    monkeypatch.setattr("experiments.command.sweep", lambda *_, **__: Sweep("", tuple(few)))
+    monkeypatch.setattr("experiments.command.sweep", lambda *_, **__: Sweep(tuple(few)))
     monkeypatch.setattr("experiments.command.OUT", tmp_path)
     assert main(["mini-fig3", "--quick", "--jobs", "2"]) == 0
     first = capsys.readouterr().out
     assert (tmp_path / "quick" / "mini-fig3.png").exists()
-    monkeypatch.setattr("experiments.trial.run", None)
+    written = {path: path.stat().st_mtime_ns for path in (tmp_path / "quick-cells").glob("*.json")}
+    assert len(written) > 100
     assert main(["mini-fig3", "--quick", "--jobs", "2"]) == 0
     assert capsys.readouterr().out == first
+    assert {path: path.stat().st_mtime_ns for path in written} == written
 
 
 def test_a_plate_without_runs_is_made_at_once(
@@ -155,7 +167,7 @@ def test_a_plate_without_runs_is_made_at_once(
 ) -> None:
     monkeypatch.setattr("experiments.command.OUT", tmp_path)
     assert main(["bbkb-lemma3", "--quick"]) == 0
-    assert "bbkb-lemma3: 2 of 3 claims hold" in capsys.readouterr().out
+    assert "bbkb-lemma3: 0 of 2 claims hold" in capsys.readouterr().out
     assert (tmp_path / "quick" / "bbkb-lemma3.png").exists()
 
 

@@ -141,3 +141,17 @@ def test_work_stops_when_the_clock_says_so(tmp_path: Path) -> None:
     line = Line("abalone", "uniform", (UNIFORM,), 300, 12)
     work([line], tmp_path, until=time.time() - 1)
     assert len(missing([line], Store(tmp_path))) == 12
+
+
+def test_a_cell_that_fails_is_told_of_and_the_others_are_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One bad setting must not cost a night."""
+    monkeypatch.setattr("experiments.work.problem", lambda _: small())
+    good = Line("small", "uniform", (UNIFORM,), 30, 3)
+    bad = Line("small", "wrong", ({"algorithm": "gp_ucb", "bandwidth": -1.0},), 30, 2)
+    assert work([bad, good], tmp_path) == 2
+    said = capsys.readouterr().err
+    assert "'bandwidth': -1.0" in said
+    assert "must be" in said
+    assert missing([good], Store(tmp_path)) == []

@@ -71,7 +71,7 @@ def test_curves_are_those_of_a_run_counted_by_hand(setting: Setting, history: in
 def test_equal_cells_give_equal_choices() -> None:
     """What is stored once must be what anybody else would have stored."""
     first, second = (run(cell(METHODS[0]), small()) for _ in range(2))
-    for name in ("regret", "simple", "unique", "switches", "batch", "dictionary"):
+    for name in ("regret", "simple", "unique", "switches", "batch", "batches"):
         assert first[name] == second[name]
 
 
