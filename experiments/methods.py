@@ -15,7 +15,7 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
 
     A setting holds the algorithm's name, arguments of its own, and for those with a model the
     `bandwidth` σ of the kernel exp(−‖x − x'‖²/2σ²), or `bandwidth_squared` where the paper prints
-    σ². `ridge = "noise level"` takes MINI's λ, the noise level itself (not its square).
+    σ². `noise_variance = "noise level"` takes MINI's λ = ξ², the level itself (not its square).
     """
     setting: dict[str, Any] = cell.method
     algorithm = setting.pop("algorithm")
@@ -35,8 +35,8 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
         # BBKB 2020, D.1: "ASYNC-TS struggled to converge", so its width was divided by ten.
         divisor = setting.pop("width_divided_by")
         model["width"] = (1 / divisor) * nr.RKHSWidth(1 / cell.horizon)
-    if setting.get("ridge") == "noise level":
-        setting["ridge"] = problem.noise_std
+    if setting.pop("noise_variance", None) == "noise level":
+        model["noise_std"] = problem.noise_std**0.5
     return MODELS[algorithm](problem.pool, **model, **setting)
 
 

@@ -25,15 +25,15 @@ def _nas(sweep: Sweep, store: Store) -> Figure:
     grid = figure.subplots(len(names), 5, squeeze=False)
     for row, name in zip(grid, names, strict=True):
         lines = sweep.of(name)
-        panel(row[0], lines, store, "regret ratio")
+        panel(row[0], lines, store, "regret ratio", scale="log")
         panel(row[1], lines, store, "unique candidates", scale="log")
-        panel(row[2], lines, store, "regret ratio", against="seconds")
+        panel(row[2], lines, store, "regret ratio", against="seconds", scale="log")
         row[2].set_xscale("log")
         for axes, label in zip(row[3:], claims.OURS, strict=True):
             _few(axes, [line for line in lines if line.label == label], store)
         row[0].set_title(problem(name).title, fontsize=7)
         for axes, letter in zip(row, "abcde", strict=True):
-            axes.set_title(f"({letter})", loc="left", fontsize=8)
+            axes.set_title(f"({letter})", loc="left", fontsize=8, x=-0.15)
     legend(figure)
     return figure
 

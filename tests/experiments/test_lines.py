@@ -108,7 +108,7 @@ def test_the_settings_are_those_that_mini_prints() -> None:
         assert {setting["limit"] for setting in lines[label].settings} == set(limits)
         found = sorted({float(setting["bandwidth_squared"]) for setting in lines[label].settings})
         np.testing.assert_allclose(found, squares, atol=0.06)
-        assert {setting["ridge"] for setting in lines[label].settings} == {"noise level"}
+        assert {setting["noise_variance"] for setting in lines[label].settings} == {"noise level"}
     assert len(lines["EPS-GREEDY"].settings) == 12
     assert {line.problem for line in sweep("mini-fig3").lines} == {
         *("f104", "f116", "f122", "rastrigin")

@@ -21,7 +21,7 @@ METHODS: list[Setting] = [
     {"algorithm": "bkb", "bandwidth": 0.3},
     {"algorithm": "gp_ucb", "bandwidth_squared": 0.09},
     {"algorithm": "gp_bucb", "limit": 1.5, "bandwidth": 0.3},
-    {"algorithm": "mini_gp_ucb", "limit": 1.21, "bandwidth": 0.3, "ridge": "noise level"},
+    {"algorithm": "mini_gp_ucb", "limit": 1.21, "bandwidth": 0.3, "noise_variance": "noise level"},
     {"algorithm": "mini_gp_ei", "limit": 1.21, "bandwidth": 0.3},
     {"algorithm": "batch_thompson", "batch_size": 7, "width_divided_by": 10, "bandwidth": 0.3},
     {"algorithm": "epsilon_greedy", "a": 1.0, "b": 0.5},
@@ -120,7 +120,8 @@ def test_settings_reach_the_algorithm() -> None:
     problem = small()
     bandit: Any = optimizer(problem, cell(METHODS[4])).policy
     assert bandit.batching == nr.Repeat(1.21)
-    assert bandit.prior.ridge == problem.noise_std
+    assert bandit.prior.ridge == pytest.approx(problem.noise_std)
+    assert bandit.prior.noise_std == problem.noise_std**0.5
     assert bandit.prior.kernel == nr.RBF(0.3)
     squared: Any = optimizer(problem, cell(METHODS[2])).policy
     assert squared.prior.kernel == nr.RBF(0.3)
