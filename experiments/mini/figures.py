@@ -92,12 +92,4 @@ PLATES = (
         _time,
         claims.times,
     ),
-    Plate(
-        "mini-severe",
-        "mini-severe",
-        "Figure 3 with the noise that the suite gives to f116 and f122",
-        ("average regret", "unique candidates"),
-        _steps,
-        claims.functions,
-    ),
 )
