@@ -1,0 +1,213 @@
+"""Kernels with parameters: what a fit may choose among, with the gradients that it needs.
+
+A family is of unit variance; scale and noise are the likelihood's. Parameters are logarithms of
+lengthscales, in units of each feature's range, so that one prior serves every pool.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias, final
+
+import numpy as np
+
+from noregret.arrays import Indices, Matrix, Rows, Vector
+from noregret.kernels import RBF, Kernel, Matern
+
+Shape: TypeAlias = Literal["rough", "smooth"]
+LOG_NORMAL = (math.sqrt(2.0), math.sqrt(3.0))  # mean (without ½ log d) and deviation of log ℓ
+LONGEST, SHORTEST = math.log(1e3), math.log(5e-3)
+
+
+class Family(Protocol):
+    """Kernels k_θ of unit variance."""
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are."""
+        ...
+
+    @property
+    def prior(self) -> tuple[Vector, Vector]:
+        """Mean and standard deviation of each parameter, a priori normal."""
+        ...
+
+    def kernel(self, theta: Vector) -> Kernel: ...
+    def gram(self, theta: Vector, X: Rows) -> Matrix: ...
+
+    def pull(self, theta: Vector, X: Rows, M: Matrix) -> Vector:
+        """Return Σ_ab M_ab ∂k_θ(x_a, x_b)/∂θ_j for each parameter; M is symmetric."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouped:
+    """Stationary kernels with a lengthscale for each group of columns.
+
+    With u = x/(ℓ_g·span) column by column, S = ‖u − u'‖² and
+
+        "rough":   k = (1 + r + r²/3)·e^(−r),  r = √(5S)            Matérn-5/2
+        "smooth":  k = e^(−S/2)                                      RBF; on one-hot columns Hamming's
+
+    A group of one column is a numeric feature; the columns of a one-hot code are one group: there S
+    counts 2/ℓ² for every code that differs, and "smooth" is the categorical kernel of weight 1/ℓ².
+
+    With φ'(S) the slope of the shape and H = M ∘ φ'(S), h = H·1,
+
+        Σ_ab M_ab ∂k/∂log ℓ_g = −4 Σ_{j∈g} (u_jᵀ diag(h) u_j − u_jᵀ H u_j)                    (1)
+
+    which costs two products of H with the features, never an n × n matrix a feature.
+    A priori log ℓ ~ N(√2 + ½ log d, 3), so that a point's neighbours stay neighbours as d grows.
+
+    Source: prior of Hvarfner, Hellsten & Nardi, ICML 2024; (1) is algebra.
+    """
+
+    groups: Indices  # (d,) the group of each column, from 0 without gaps
+    span: Vector  # (d,) range of each column; 0 where it never changes
+    shape: Shape = "rough"
+
+    @property
+    def size(self) -> int:
+        return int(self.groups.max(initial=-1)) + 1
+
+    @property
+    def prior(self) -> tuple[Vector, Vector]:
+        mean, std = LOG_NORMAL
+        m = self.size
+        return np.full(m, mean + 0.5 * math.log(max(m, 1))), np.full(m, std)
+
+    def kernel(self, theta: Vector) -> Kernel:
+        scales = tuple(self._scales(theta).tolist())
+        return Matern(2.5, scales) if self.shape == "rough" else RBF(scales)
+
+    def gram(self, theta: Vector, X: Rows) -> Matrix:
+        return SHAPES[self.shape][0](_squares(X / self._scales(theta)))
+
+    def pull(self, theta: Vector, X: Rows, M: Matrix) -> Vector:
+        U = X / self._scales(theta)
+        U = U - U.mean(axis=0)  # differences are all that counts; small norms keep them exact
+        H = M * SHAPES[self.shape][1](_squares(U))
+        h = H.sum(axis=1)
+        columns = h @ U**2 - np.einsum("ij,ij->j", U, H @ U)
+        return -4.0 * np.bincount(self.groups, columns, self.size)
+
+    def _scales(self, theta: Vector) -> Vector:
+        scales: Vector = np.exp(theta)[self.groups] * np.where(self.span > 0, self.span, 1.0)
+        return scales
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Fixed:
+    """A kernel with nothing to choose, such as Tanimoto's."""
+
+    held: Kernel
+    size: int = 0
+
+    @property
+    def prior(self) -> tuple[Vector, Vector]:
+        return np.empty(0), np.empty(0)
+
+    def kernel(self, theta: Vector) -> Kernel:
+        return self.held
+
+    def gram(self, theta: Vector, X: Rows) -> Matrix:
+        return np.asarray(self.held(X, X))
+
+    def pull(self, theta: Vector, X: Rows, M: Matrix) -> Vector:
+        return np.empty(0)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """The product of two families on columns of their own: numbers, and codes.
+
+    Each sees all columns with the lengthscale of the other's infinite, so kernels stay kernels of
+    the pool's own rows.
+    """
+
+    numbers: Grouped
+    codes: Grouped
+    own: Indices  # (d,) 0 where a column is the numbers', 1 where it is the codes'
+
+    @property
+    def size(self) -> int:
+        return self.numbers.size + self.codes.size
+
+    @property
+    def prior(self) -> tuple[Vector, Vector]:
+        mean, std = LOG_NORMAL
+        shift = mean + 0.5 * math.log(self.size)
+        return np.full(self.size, shift), np.full(self.size, std)
+
+    def kernel(self, theta: Vector) -> Kernel:
+        a, b = self._parts(theta)
+        rough = Matern(2.5, tuple(np.where(self.own == 0, self._wide(a, 0), FAR).tolist()))
+        smooth = RBF(tuple(np.where(self.own == 1, self._wide(b, 1), FAR).tolist()))
+        product: Kernel = rough * smooth
+        return product
+
+    def gram(self, theta: Vector, X: Rows) -> Matrix:
+        a, b = self._parts(theta)
+        A = self.numbers.gram(a, X[:, self.own == 0])
+        B = self.codes.gram(b, X[:, self.own == 1])
+        return A * B
+
+    def pull(self, theta: Vector, X: Rows, M: Matrix) -> Vector:
+        a, b = self._parts(theta)
+        XA, XB = X[:, self.own == 0], X[:, self.own == 1]
+        A, B = self.numbers.gram(a, XA), self.codes.gram(b, XB)
+        pulls = (self.numbers.pull(a, XA, M * B), self.codes.pull(b, XB, M * A))
+        return np.concatenate(pulls)
+
+    def _parts(self, theta: Vector) -> tuple[Vector, Vector]:
+        return theta[: self.numbers.size], theta[self.numbers.size :]
+
+    def _wide(self, theta: Vector, which: int) -> Vector:
+        part = self.numbers if which == 0 else self.codes
+        wide = np.full(len(self.own), FAR)
+        wide[self.own == which] = part._scales(theta)
+        return wide
+
+
+FAR = 1e12  # a lengthscale over which nothing changes
+
+
+def _squares(U: Matrix) -> Matrix:
+    """Return ‖u_a − u_b‖² for all pairs, 0 on the diagonal."""
+    norms = np.einsum("ij,ij->i", U, U)
+    S: Matrix = norms[:, None] + norms[None] - 2.0 * U @ U.T
+    np.maximum(S, 0.0, out=S)  # rounding leaves some −eps·‖u‖² near the diagonal
+    np.fill_diagonal(S, 0.0)
+    return S
+
+
+def _matern(S: Matrix) -> Matrix:
+    r = np.sqrt(5.0 * S)
+    k: Matrix = (1.0 + r + r**2 / 3.0) * np.exp(-r)
+    return k
+
+
+def _matern_slope(S: Matrix) -> Matrix:
+    r = np.sqrt(5.0 * S)
+    slope: Matrix = -5.0 / 6.0 * (1.0 + r) * np.exp(-r)
+    return slope
+
+
+def _gauss(S: Matrix) -> Matrix:
+    k: Matrix = np.exp(-0.5 * S)
+    return k
+
+
+def _gauss_slope(S: Matrix) -> Matrix:
+    return -0.5 * _gauss(S)
+
+
+SHAPES: dict[Shape, tuple[Callable[[Matrix], Matrix], Callable[[Matrix], Matrix]]] = {
+    "rough": (_matern, _matern_slope),
+    "smooth": (_gauss, _gauss_slope),
+}

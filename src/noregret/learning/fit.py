@@ -1,0 +1,116 @@
+"""Choose the parameters that make the values likeliest, given what is known of such problems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from noregret.arrays import Indices, Vector
+from noregret.kernels import Kernel, Scaled
+from noregret.learning.families import LONGEST, SHORTEST, Family
+from noregret.learning.likelihood import Evidence, Likelihood
+
+MOST_POINTS = 400  # n³ a step: a tenth of a second at most
+STEPS = 60  # of the ascent
+SCALE = (0.0, 1.0)  # mean and deviation of log s², relative to the spread of the averages
+NOISE = (math.log(1e-2), 2.0)  # … of log ξ², likewise
+LEAST_NOISE, MOST_NOISE = math.log(1e-8), math.log(1e2)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """A model of the values told."""
+
+    kernel: Kernel  # s²·k
+    mean: float
+    scale: float  # s² …
+    noise_std: float
+    theta: Vector  # parameters, in units of the values
+    fitness: float  # log p plus the prior's
+
+
+def fit(family: Family, evidence: Evidence, starts: Sequence[Vector] = ()) -> Learned:
+    """Return the most probable parameters: of the prior's own start and others, the best end.
+
+    L-BFGS-B on log p + log prior, with analytic slopes. Priors on scale and noise are relative to
+    the spread of the averages, so that units do not matter.
+    """
+    from scipy.optimize import minimize
+
+    unit = _spread(evidence)
+    likelihood = Likelihood(family, evidence)
+    mean, std = _prior(family, unit)
+    low = np.concatenate(
+        [
+            [mean[0] - 8.0, math.log(unit) + LEAST_NOISE],
+            np.full(family.size, SHORTEST),
+        ]
+    )
+    high = np.concatenate(
+        [[mean[0] + 8.0, math.log(unit) + MOST_NOISE], np.full(family.size, LONGEST)]
+    )
+
+    def loss(theta: Vector) -> tuple[float, Vector]:
+        try:
+            value, slopes = likelihood.gradient(theta)
+        except np.linalg.LinAlgError:
+            return 1e25, np.zeros(len(theta))
+        off = (theta - mean) / std
+        return -value + 0.5 * float(off @ off), -slopes + off / std
+
+    best: tuple[float, Vector] | None = None
+    for start in (mean, *starts):
+        found = minimize(
+            loss,
+            np.clip(start, low, high),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=list(zip(low, high, strict=True)),
+            options={"maxiter": STEPS},
+        )
+        if best is None or found.fun < best[0]:
+            best = float(found.fun), np.asarray(found.x)
+    assert best is not None  # the prior's own start
+    theta = best[1]
+    scale = math.exp(theta[0])
+    return Learned(
+        kernel=Scaled(scale, family.kernel(theta[2:])),
+        mean=likelihood.mean(theta),
+        scale=scale,
+        noise_std=math.exp(0.5 * theta[1]),
+        theta=theta,
+        fitness=-best[0],
+    )
+
+
+def some(evidence: Evidence, rng: np.random.Generator, most: int = MOST_POINTS) -> Evidence:
+    """Return at most so many points: half of them the highest, the others drawn at random."""
+    n = len(evidence.y)
+    if n <= most:
+        return evidence
+    ranked = np.argsort(-evidence.y, kind="stable")
+    others = rng.choice(ranked[most // 2 :], size=most - most // 2, replace=False)
+    keep: Indices = np.sort(np.concatenate([ranked[: most // 2], others]))
+    return Evidence(
+        evidence.X[keep], evidence.w[keep], evidence.y[keep], evidence.error, evidence.freedom
+    )
+
+
+def _spread(evidence: Evidence) -> float:
+    """Return the variance of the averages, or something positive where they are all alike."""
+    spread = float(np.var(evidence.y))
+    return max(spread, evidence.error, np.finfo(float).tiny ** 0.5)
+
+
+def _prior(family: Family, unit: float) -> tuple[Vector, Vector]:
+    mean, std = family.prior
+    shift = math.log(unit)
+    return (
+        np.concatenate([[SCALE[0] + shift, NOISE[0] + shift], mean]),
+        np.concatenate([[SCALE[1], NOISE[1]], std]),
+    )
