@@ -50,10 +50,10 @@ class Grouped:
     With u = x/(ℓ_g·span) column by column, S = ‖u − u'‖² and
 
         "rough":   k = (1 + r + r²/3)·e^(−r),  r = √(5S)            Matérn-5/2
-        "smooth":  k = e^(−S/2)                                      RBF; on one-hot columns Hamming's
+        "smooth":  k = e^(−S/2)                                      RBF; Hamming's on codes
 
-    A group of one column is a numeric feature; the columns of a one-hot code are one group: there S
-    counts 2/ℓ² for every code that differs, and "smooth" is the categorical kernel of weight 1/ℓ².
+    A group of one column is a numeric feature; the columns of a one-hot code are one group: there
+    S counts 2/ℓ² for every code that differs, so that "smooth" is `Categorical` of weight 1/ℓ².
 
     With φ'(S) the slope of the shape and H = M ∘ φ'(S), h = H·1,
 
@@ -92,7 +92,8 @@ class Grouped:
         H = M * SHAPES[self.shape][1](_squares(U))
         h = H.sum(axis=1)
         columns = h @ U**2 - np.einsum("ij,ij->j", U, H @ U)
-        return -4.0 * np.bincount(self.groups, columns, self.size)
+        pulls: Vector = -4.0 * np.bincount(self.groups, columns, self.size).astype(np.float64)
+        return pulls
 
     def _scales(self, theta: Vector) -> Vector:
         scales: Vector = np.exp(theta)[self.groups] * np.where(self.span > 0, self.span, 1.0)

@@ -16,6 +16,7 @@ from noregret.learning.likelihood import Evidence, Likelihood
 
 MOST_POINTS = 400  # n³ a step: a tenth of a second at most
 STEPS = 60  # of the ascent
+ROUGHER = 2.5  # how much shorter, in logarithms, lengthscales are at the second start
 SCALE = (0.0, 1.0)  # mean and deviation of log s², relative to the spread of the averages
 NOISE = (math.log(1e-2), 2.0)  # … of log ξ², likewise
 LEAST_NOISE, MOST_NOISE = math.log(1e-8), math.log(1e2)
@@ -35,7 +36,7 @@ class Learned:
 
 
 def fit(family: Family, evidence: Evidence, starts: Sequence[Vector] = ()) -> Learned:
-    """Return the most probable parameters: of the prior's own start and others, the best end.
+    """Return the most probable parameters: of a smooth start, a rough one and others, the best.
 
     L-BFGS-B on log p + log prior, with analytic slopes. Priors on scale and noise are relative to
     the spread of the averages, so that units do not matter.
@@ -64,7 +65,7 @@ def fit(family: Family, evidence: Evidence, starts: Sequence[Vector] = ()) -> Le
         return -value + 0.5 * float(off @ off), -slopes + off / std
 
     best: tuple[float, Vector] | None = None
-    for start in (mean, *starts):
+    for start in (mean, _rough(mean, unit, evidence), *starts):
         found = minimize(
             loss,
             np.clip(start, low, high),
@@ -79,7 +80,7 @@ def fit(family: Family, evidence: Evidence, starts: Sequence[Vector] = ()) -> Le
     theta = best[1]
     scale = math.exp(theta[0])
     return Learned(
-        kernel=Scaled(scale, family.kernel(theta[2:])),
+        kernel=Scaled(family.kernel(theta[2:]), scale),
         mean=likelihood.mean(theta),
         scale=scale,
         noise_std=math.exp(0.5 * theta[1]),
@@ -99,6 +100,17 @@ def some(evidence: Evidence, rng: np.random.Generator, most: int = MOST_POINTS) 
     return Evidence(
         evidence.X[keep], evidence.w[keep], evidence.y[keep], evidence.error, evidence.freedom
     )
+
+
+def _rough(mean: Vector, unit: float, evidence: Evidence) -> Vector:
+    """Return a start where f is rough and noise is what replicates say.
+
+    What is rough passes for noise otherwise, which is an optimum of its own.
+    """
+    start = mean.copy()
+    start[1] = math.log(max(evidence.error, 1e-4 * unit))
+    start[2:] -= ROUGHER
+    return start
 
 
 def _spread(evidence: Evidence) -> float:
