@@ -66,6 +66,11 @@ class Likelihood:
         inner = 0.5 * math.exp(theta[0]) * self.family.pull(theta[2:], seen.X, M)
         return value, np.concatenate([[scale, own + replicates], inner])
 
+    def factored(self, theta: Vector) -> tuple[Matrix, Vector]:
+        """Return the lower factor of A, and α = A⁻¹(ȳ − m)."""
+        _, L, alpha, _ = self._factored(theta)
+        return L, alpha
+
     def mean(self, theta: Vector) -> float:
         """Return the mean m that makes the values likeliest."""
         L, _ = self._factor(theta)

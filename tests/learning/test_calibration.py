@@ -1,0 +1,58 @@
+"""Points left out one by one, against doing so one by one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noregret.learning import Evidence, Grouped, Likelihood
+from noregret.learning.calibration import FEW, LeftOut
+
+
+def scene(seed: int, n: int) -> tuple[Likelihood, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 2))
+    evidence = Evidence(X, rng.integers(1, 4, n).astype(np.float64), rng.normal(2.0, 1.0, n))
+    return Likelihood(Grouped(np.arange(2), np.ones(2)), evidence), np.log([1.5, 0.3, 0.4, 0.8])
+
+
+@given(st.integers(0, 10**6), st.integers(2, 8))
+def test_leaving_out_is_conditioning_on_the_others(seed: int, n: int) -> None:
+    """A shortcut that is off would call a bad model good."""
+    likelihood, theta = scene(seed, n)
+    found = LeftOut.of(likelihood, theta)
+    seen, mean = likelihood.evidence, likelihood.mean(theta)
+    K = math.exp(theta[0]) * likelihood.family.gram(theta[2:], seen.X)
+    A = K + np.diag(math.exp(theta[1]) / seen.w)
+    for i in range(n):
+        others = np.arange(n) != i
+        gain = np.linalg.solve(A[np.ix_(others, others)], K[others, i])
+        assert found.error[i] == pytest.approx(
+            seen.y[i] - mean - gain @ (seen.y[others] - mean), rel=1e-5, abs=1e-6
+        )
+        variance = A[i, i] - gain @ K[others, i]
+        assert found.std[i] == pytest.approx(math.sqrt(variance), rel=1e-5)
+
+
+def test_a_right_model_is_hardly_widened_and_a_bold_one_is() -> None:
+    """Deviations three times too small are found out."""
+    rng = np.random.default_rng(0)
+    error = rng.standard_normal(400)
+    assert LeftOut(error, np.ones(400)).widening() == pytest.approx(1.0, abs=0.15)
+    assert LeftOut(error, np.full(400, 1 / 3)).widening() == pytest.approx(3.0, rel=0.15)
+    assert LeftOut(error, np.full(400, 5.0)).widening() == 1.0
+    assert LeftOut(1e9 * error, np.ones(400)).widening() == 4.0
+
+
+def test_few_points_say_nothing() -> None:
+    assert LeftOut(np.full(FEW - 1, 99.0), np.ones(FEW - 1)).widening() == 1.0
+
+
+def test_the_better_model_has_the_higher_score() -> None:
+    error = np.random.default_rng(1).standard_normal(200)
+    scores = [LeftOut(error, np.full(200, std)).log_score() for std in (0.3, 1.0, 3.0)]
+    assert max(scores) == scores[1]
