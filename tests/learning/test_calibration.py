@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noregret.learning import Evidence, Grouped, Likelihood
+from noregret.learning import Grouped, Likelihood, Sample
 from noregret.learning.calibration import FEW, LeftOut
 
 
 def scene(seed: int, n: int) -> tuple[Likelihood, np.ndarray]:
     rng = np.random.default_rng(seed)
     X = rng.random((n, 2))
-    evidence = Evidence(X, rng.integers(1, 4, n).astype(np.float64), rng.normal(2.0, 1.0, n))
-    return Likelihood(Grouped(np.arange(2), np.ones(2)), evidence), np.log([1.5, 0.3, 0.4, 0.8])
+    sample = Sample(X, rng.integers(1, 4, n).astype(np.float64), rng.normal(2.0, 1.0, n))
+    return Likelihood(Grouped(np.arange(2), np.ones(2)), sample), np.log([1.5, 0.3, 0.4, 0.8])
 
 
 @given(st.integers(0, 10**6), st.integers(2, 8))
@@ -25,7 +25,7 @@ def test_leaving_out_is_conditioning_on_the_others(seed: int, n: int) -> None:
     """A shortcut that is off would call a bad model good."""
     likelihood, theta = scene(seed, n)
     found = LeftOut.of(likelihood, theta)
-    seen, mean = likelihood.evidence, likelihood.mean(theta)
+    seen, mean = likelihood.sample, likelihood.mean(theta)
     K = math.exp(theta[0]) * likelihood.family.gram(theta[2:], seen.X)
     A = K + np.diag(math.exp(theta[1]) / seen.w)
     for i in range(n):

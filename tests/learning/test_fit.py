@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.learning import Evidence, Grouped
+from noregret.learning import Grouped, Sample
 from noregret.learning.fit import MOST_POINTS, Learned, fit, some
 
 
 def drawn(
     seed: int, n: int, lengthscales: tuple[float, ...], *, noise: float, mean: float = 3.0
-) -> Evidence:
+) -> Sample:
     """Values of a function drawn from a Matérn-5/2 GP of scale 2², two evaluations a point."""
     rng = np.random.default_rng(seed)
     X = rng.random((n, len(lengthscales)))
@@ -22,15 +22,15 @@ def drawn(
     f = mean + np.linalg.cholesky(K) @ rng.standard_normal(n)
     values = f[:, None] + noise * rng.standard_normal((n, 2))
     error = float(values.var(axis=1, ddof=1).mean())
-    return Evidence(X, np.full(n, 2.0), values.mean(axis=1), error, float(n))
+    return Sample(X, np.full(n, 2.0), values.mean(axis=1), error, float(n))
 
 
 def family(d: int) -> Grouped:
     return Grouped(np.arange(d), np.ones(d))
 
 
-def learned(evidence: Evidence) -> Learned:
-    return fit(family(evidence.X.shape[1]), evidence)
+def learned(sample: Sample) -> Learned:
+    return fit(family(sample.X.shape[1]), sample)
 
 
 def test_the_feature_that_matters_is_found() -> None:
@@ -46,7 +46,7 @@ def test_the_feature_that_matters_is_found() -> None:
 def test_units_do_not_matter() -> None:
     """Millivolts or volts, the same model."""
     one = drawn(1, 40, (0.3, 0.3), noise=0.2)
-    other = Evidence(one.X, one.w, 1000 * one.y + 7, 1e6 * one.error, one.freedom)
+    other = Sample(one.X, one.w, 1000 * one.y + 7, 1e6 * one.error, one.freedom)
     a, b = learned(one), learned(other)
     np.testing.assert_allclose(b.theta[2:], a.theta[2:], atol=2e-2)
     assert b.noise_std == pytest.approx(1000 * a.noise_std, rel=2e-2)
@@ -56,7 +56,7 @@ def test_units_do_not_matter() -> None:
 
 def test_features_in_other_units_give_the_same_kernel() -> None:
     one = drawn(2, 40, (0.3, 0.3), noise=0.2)
-    wide = Evidence(one.X * [10.0, 1.0], one.w, one.y, one.error, one.freedom)
+    wide = Sample(one.X * [10.0, 1.0], one.w, one.y, one.error, one.freedom)
     a = learned(one)
     b = fit(Grouped(np.arange(2), np.array([10.0, 1.0])), wide)
     np.testing.assert_allclose(b.kernel(wide.X, wide.X), a.kernel(one.X, one.X), rtol=1e-6)
@@ -67,7 +67,7 @@ def test_replicates_tell_the_noise_where_values_alone_cannot() -> None:
     quiet = drawn(3, 20, (0.05, 0.05), noise=0.01)
     found = learned(quiet)
     assert found.noise_std < 0.05
-    blind = Evidence(quiet.X, np.ones(20), quiet.y)
+    blind = Sample(quiet.X, np.ones(20), quiet.y)
     assert learned(blind).noise_std > found.noise_std
 
 
@@ -75,7 +75,7 @@ def test_replicates_tell_the_noise_where_values_alone_cannot() -> None:
 def test_few_points_and_equal_values_are_no_trouble(n: int) -> None:
     X = np.linspace(0, 1, n)[:, None]
     for y in (np.zeros(n), np.full(n, 1e9), np.arange(n, dtype=np.float64)):
-        found = fit(family(1), Evidence(X, np.ones(n), y))
+        found = fit(family(1), Sample(X, np.ones(n), y))
         assert np.isfinite(found.theta).all()
         assert found.noise_std > 0
         assert math.isfinite(found.mean)
@@ -84,14 +84,14 @@ def test_few_points_and_equal_values_are_no_trouble(n: int) -> None:
 def test_the_same_row_told_apart_is_no_trouble() -> None:
     """Different candidates may have the same features."""
     X = np.zeros((6, 2))
-    found = fit(family(2), Evidence(X, np.ones(6), np.arange(6.0)))
+    found = fit(family(2), Sample(X, np.ones(6), np.arange(6.0)))
     assert found.noise_std > 0.5
 
 
 def test_a_further_start_is_never_worse() -> None:
-    evidence = drawn(4, 30, (0.2, 0.5), noise=0.3)
-    plain = learned(evidence)
-    again = fit(family(2), evidence, [plain.theta, plain.theta + 0.5])
+    sample = drawn(4, 30, (0.2, 0.5), noise=0.3)
+    plain = learned(sample)
+    again = fit(family(2), sample, [plain.theta, plain.theta + 0.5])
     assert again.fitness >= plain.fitness - 1e-6
 
 
@@ -99,7 +99,7 @@ def test_a_long_run_is_learned_from_some_of_it() -> None:
     """Half of them the highest: near the best is where the model has to be right."""
     n = 3 * MOST_POINTS
     y = np.random.default_rng(0).permutation(n).astype(np.float64)
-    whole = Evidence(np.arange(float(n))[:, None], np.ones(n), y, 0.5, 7.0)
+    whole = Sample(np.arange(float(n))[:, None], np.ones(n), y, 0.5, 7.0)
     kept = some(whole, np.random.default_rng(1))
     assert len(kept.y) == MOST_POINTS
     assert set(np.sort(y)[-MOST_POINTS // 2 :]) <= set(kept.y)

@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal
 
 import noregret as nr
 from noregret.arrays import Vector
-from noregret.learning import Evidence, Family, Fixed, Grouped, Joint, Likelihood
+from noregret.learning import Family, Fixed, Grouped, Joint, Likelihood, Sample
 
 
 def family(name: str) -> tuple[Family, int]:
@@ -42,12 +42,12 @@ def scene(name: str, seed: int) -> tuple[Family, np.ndarray, np.ndarray, np.ndar
     return held, X, which, values, theta
 
 
-def seen(X: np.ndarray, which: np.ndarray, values: np.ndarray) -> Evidence:
+def seen(X: np.ndarray, which: np.ndarray, values: np.ndarray) -> Sample:
     w = np.bincount(which).astype(np.float64)
     y = np.bincount(which, weights=values) / w
     freedom = float((w - 1).sum())
     scatter = float(((values - y[which]) ** 2).sum())
-    return Evidence(X, w, y, scatter / freedom if freedom else 0.0, freedom)
+    return Sample(X, w, y, scatter / freedom if freedom else 0.0, freedom)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,7 +12,7 @@ import numpy as np
 from noregret.arrays import Indices, Vector
 from noregret.kernels import Kernel, Scaled
 from noregret.learning.families import LONGEST, SHORTEST, Family
-from noregret.learning.likelihood import Evidence, Likelihood
+from noregret.learning.likelihood import Likelihood, Sample
 
 MOST_POINTS = 400  # n³ a step: a tenth of a second at most
 STEPS = 60  # of the ascent
@@ -35,7 +35,7 @@ class Learned:
     fitness: float  # log p plus the prior's
 
 
-def fit(family: Family, evidence: Evidence, starts: Sequence[Vector] = ()) -> Learned:
+def fit(family: Family, sample: Sample, starts: Sequence[Vector] = ()) -> Learned:
     """Return the most probable parameters: of a smooth start, a rough one and others, the best.
 
     L-BFGS-B on log p + log prior, with analytic slopes. Priors on scale and noise are relative to
@@ -43,8 +43,8 @@ def fit(family: Family, evidence: Evidence, starts: Sequence[Vector] = ()) -> Le
     """
     from scipy.optimize import minimize
 
-    unit = _spread(evidence)
-    likelihood = Likelihood(family, evidence)
+    unit = _spread(sample)
+    likelihood = Likelihood(family, sample)
     mean, std = _prior(family, unit)
     low = np.concatenate(
         [
@@ -65,7 +65,7 @@ def fit(family: Family, evidence: Evidence, starts: Sequence[Vector] = ()) -> Le
         return -value + 0.5 * float(off @ off), -slopes + off / std
 
     best: tuple[float, Vector] | None = None
-    for start in (mean, _rough(mean, unit, evidence), *starts):
+    for start in (mean, _rough(mean, unit, sample), *starts):
         found = minimize(
             loss,
             np.clip(start, low, high),
@@ -89,34 +89,32 @@ def fit(family: Family, evidence: Evidence, starts: Sequence[Vector] = ()) -> Le
     )
 
 
-def some(evidence: Evidence, rng: np.random.Generator, most: int = MOST_POINTS) -> Evidence:
+def some(sample: Sample, rng: np.random.Generator, most: int = MOST_POINTS) -> Sample:
     """Return at most so many points: half of them the highest, the others drawn at random."""
-    n = len(evidence.y)
+    n = len(sample.y)
     if n <= most:
-        return evidence
-    ranked = np.argsort(-evidence.y, kind="stable")
+        return sample
+    ranked = np.argsort(-sample.y, kind="stable")
     others = rng.choice(ranked[most // 2 :], size=most - most // 2, replace=False)
     keep: Indices = np.sort(np.concatenate([ranked[: most // 2], others]))
-    return Evidence(
-        evidence.X[keep], evidence.w[keep], evidence.y[keep], evidence.error, evidence.freedom
-    )
+    return Sample(sample.X[keep], sample.w[keep], sample.y[keep], sample.error, sample.freedom)
 
 
-def _rough(mean: Vector, unit: float, evidence: Evidence) -> Vector:
+def _rough(mean: Vector, unit: float, sample: Sample) -> Vector:
     """Return a start where f is rough and noise is what replicates say.
 
     What is rough passes for noise otherwise, which is an optimum of its own.
     """
     start = mean.copy()
-    start[1] = math.log(max(evidence.error, 1e-4 * unit))
+    start[1] = math.log(max(sample.error, 1e-4 * unit))
     start[2:] -= ROUGHER
     return start
 
 
-def _spread(evidence: Evidence) -> float:
+def _spread(sample: Sample) -> float:
     """Return the variance of the averages, or something positive where they are all alike."""
-    spread = float(np.var(evidence.y))
-    return max(spread, evidence.error, np.finfo(float).tiny ** 0.5)
+    spread = float(np.var(sample.y))
+    return max(spread, sample.error, np.finfo(float).tiny ** 0.5)
 
 
 def _prior(family: Family, unit: float) -> tuple[Vector, Vector]:

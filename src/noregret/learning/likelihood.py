@@ -17,7 +17,7 @@ LOG_2PI = math.log(2.0 * math.pi)
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class Sample:
     """What is learned from: unique points with counts and averages, and replicates' scatter."""
 
     X: Rows  # (n, d)
@@ -49,7 +49,7 @@ class Likelihood:
     """
 
     family: Family
-    evidence: Evidence
+    sample: Sample
 
     def value(self, theta: Vector) -> float:
         """Return log p at θ."""
@@ -58,7 +58,7 @@ class Likelihood:
     def gradient(self, theta: Vector) -> tuple[float, Vector]:
         """Return log p at θ and its slopes."""
         value, L, alpha, K = self._factored(theta)
-        seen, noise = self.evidence, math.exp(theta[1])
+        seen, noise = self.sample, math.exp(theta[1])
         M = np.outer(alpha, alpha) - cho_solve((L, True), np.eye(len(L)))
         scale = 0.5 * float(np.vdot(M, K))
         own = 0.5 * noise * float(np.sum(np.diag(M) / seen.w))
@@ -77,7 +77,7 @@ class Likelihood:
         return self._best_mean(L)
 
     def _factored(self, theta: Vector) -> tuple[float, Matrix, Vector, Matrix]:
-        seen, noise = self.evidence, math.exp(theta[1])
+        seen, noise = self.sample, math.exp(theta[1])
         L, K = self._factor(theta)
         residual = seen.y - self._best_mean(L)
         alpha = cho_solve((L, True), residual)
@@ -87,7 +87,7 @@ class Likelihood:
 
     def _factor(self, theta: Vector) -> tuple[Matrix, Matrix]:
         """Return the factor of A, and s²K."""
-        seen = self.evidence
+        seen = self.sample
         K = math.exp(theta[0]) * self.family.gram(theta[2:], seen.X)
         A = K.copy()
         A.flat[:: len(A) + 1] += math.exp(theta[1]) / seen.w + JITTER * math.exp(theta[0])
@@ -95,7 +95,7 @@ class Likelihood:
 
     def _best_mean(self, L: Matrix) -> float:
         ones = cho_solve((L, True), np.ones(len(L)))
-        return float(ones @ self.evidence.y / ones.sum())
+        return float(ones @ self.sample.y / ones.sum())
 
 
 JITTER = 1e-9  # of the scale: what rounding may take from the smallest eigenvalue
