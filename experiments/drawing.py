@@ -66,6 +66,8 @@ def panel(
     axes.set_yscale(scale, **({"linthresh": NEARLY_NONE} if scale == "symlog" else {}))
     if scale == "log" and curves:  # an interval may reach below 0, where there is nothing to see
         axes.set_ylim(bottom=0.6 * min(curve.mean.min() for curve in curves.values()))
+    if scale == "symlog":
+        axes.set_ylim(bottom=0)
     axes.set_xlabel(against)
     axes.set_ylabel(quantity)
     axes.grid(visible=True, alpha=0.25)

@@ -74,11 +74,12 @@ def whatever_was_taken(sweep: Sweep, store: Store) -> list[Claim]:
     return found
 
 
-def growth(curve: Band, history: int) -> float:
-    """Return the slope of log batch size against log of all evaluations, over the last 90 %."""
-    late = curve.steps > curve.steps[-1] // 10
-    x = np.log(history + curve.steps[late])
-    return float(np.polyfit(x, np.log(curve.mean[late]), 1)[0])
+def growth(curve: Band) -> tuple[float, float]:
+    """Return how many evaluations a batch gains in a thousand steps, and R² of that line."""
+    t, size = curve.steps / 1000, curve.mean
+    slope, start = np.polyfit(t, size, 1)
+    left = float(np.sum((size - start - slope * t) ** 2))
+    return float(slope), 1 - left / float(np.sum((size - size.mean()) ** 2))
 
 
 def with_history(sweep: Sweep, store: Store) -> list[Claim]:
@@ -95,7 +96,7 @@ def _batches_and_time(sweep: Sweep, store: Store, history: int) -> list[Claim]:
     for name in sweep.problems:
         lines, title = sweep.of(name, history=history), problem(name).title
         found += _runtime(lines, store, title)
-        found += _batches(lines, store, title, history)
+        found += _batches(lines, store, title)
         found += _total(lines, store, title)
     return found
 
@@ -113,12 +114,15 @@ def _runtime(lines: list[Line], store: Store, title: str) -> list[Claim]:
     ]
 
 
-def _batches(lines: list[Line], store: Store, title: str, history: int) -> list[Claim]:
-    """Linear: as the number of all evaluations to a power between a half and one and a half."""
+def _batches(lines: list[Line], store: Store, title: str) -> list[Claim]:
+    """Linear: a straight line that rises explains nine tenths of the mean batch sizes' spread."""
     curves = bands(lines, store, "batch size")
-    slopes = {label: growth(curves[label], history) for label in OURS}
-    text = ", ".join(f"{label} as t^{slope:.2f}" for label, slope in slopes.items())
-    linear = all(0.5 < slope < 1.5 for slope in slopes.values())
+    grown = {label: growth(curves[label]) for label in OURS}
+    text = ", ".join(
+        f"{label} gains {slope:.0f} in 1000 steps (R² {fits:.2f})"
+        for label, (slope, fits) in grown.items()
+    )
+    linear = all(slope > 0 and fits > 0.9 for slope, fits in grown.values())
     larger = f"{title}: the local rule gives larger batches than the global rule"
     last = ends(curves)
     return [
