@@ -81,7 +81,7 @@ def _fig3(sweep: Sweep, store: Store) -> Figure:
 
 def _fig4(sweep: Sweep, store: Store) -> Figure:
     panels = (
-        ("regret ratio", claims.INIT, "linear"),
+        ("regret ratio", claims.INIT, "log"),
         ("simple regret", claims.INIT, "symlog"),
         ("simple regret", 0, "symlog"),
     )
@@ -90,7 +90,7 @@ def _fig4(sweep: Sweep, store: Store) -> Figure:
 
 def _fig7(sweep: Sweep, store: Store) -> Figure:
     panels = (
-        ("regret ratio", 0, "linear"),
+        ("regret ratio", 0, "log"),
         ("batch size", 0, "linear"),
         ("seconds", 0, "log"),
         (claims.WORKERS, 0, "log"),
