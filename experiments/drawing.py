@@ -64,8 +64,10 @@ def panel(
         x = places[label].mean if places else curve.steps
         _curve(axes, label, x[keep], curve, keep)
     axes.set_yscale(scale, **({"linthresh": NEARLY_NONE} if scale == "symlog" else {}))
-    if scale == "log" and curves:  # an interval may reach below 0, where there is nothing to see
-        axes.set_ylim(bottom=0.6 * min(curve.mean.min() for curve in curves.values()))
+    positive = [curve.mean[curve.mean > 0] for curve in curves.values()]
+    if scale == "log" and any(part.size for part in positive):
+        # Intervals may reach below 0, where there is nothing to see.
+        axes.set_ylim(bottom=0.6 * min(part.min() for part in positive if part.size))
     if scale == "symlog":
         axes.set_ylim(bottom=0)
     axes.set_xlabel(against)

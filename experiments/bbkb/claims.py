@@ -78,8 +78,8 @@ def growth(curve: Band) -> tuple[float, float]:
     """Return how many evaluations a batch gains in a thousand steps, and R² of that line."""
     t, size = curve.steps / 1000, curve.mean
     slope, start = np.polyfit(t, size, 1)
-    left = float(np.sum((size - start - slope * t) ** 2))
-    return float(slope), 1 - left / float(np.sum((size - size.mean()) ** 2))
+    left, spread = np.sum((size - start - slope * t) ** 2), np.sum((size - size.mean()) ** 2)
+    return float(slope), float(1 - left / spread) if spread > 0 else 0.0
 
 
 def with_history(sweep: Sweep, store: Store) -> list[Claim]:

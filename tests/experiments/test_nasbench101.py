@@ -329,7 +329,7 @@ def test_the_problem(file: str, folder: Path, runs: tuple[Matrix, Matrix]) -> No
     assert problem.seconds is not None
     np.testing.assert_allclose(problem.truth, [sum(three) / 3 for three in accuracies])
     np.testing.assert_allclose(problem.seconds, [sum(three) / 3 for three in seconds])
-    spreads = sorted(np.sqrt(np.mean((three - np.mean(three)) ** 2)) for three in accuracies)
+    spreads = sorted(np.sqrt(np.sum((three - np.mean(three)) ** 2) / 2) for three in accuracies)
     assert problem.noise_std == pytest.approx(spreads[26] + 0.1 * (spreads[27] - spreads[26]))
     assert problem.groups == tuple((column,) for column in range(17))
     assert set(np.flatnonzero(problem.X[5])) == set(np.flatnonzero(np.delete(X[5], [0, 14])))
