@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[2] / "shared" / "data"  # beside the checkout
-VARIABLE = "NOREGRET_DATA"
+from experiments.data import FOLDER, VARIABLE, Missing
 
-
-class Missing(Exception):
-    """Data that are not on this machine."""
+__all__ = ["FOLDER", "VARIABLE", "Missing", "path_of"]
 
 
 def path_of(file: str, origin: str) -> Path:

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.list:
         for plate in PLATES.values():
-            print(f"{plate.name:12} {plate.title}")
+            print(f"{plate.name:14} {plate.title}")
         return 0
     names = options.figures or list(PLATES)
     if unknown := [name for name in names if name not in PLATES]:

@@ -12,14 +12,14 @@ from experiments.plates import Claim, Plate, number
 from experiments.problems import problem
 from experiments.settings import Sweep
 from experiments.store import Store
-from experiments.summary import Band, band
+from experiments.summary import band
 
 PAGES = Path(__file__).parents[1] / "docs" / "papers"
 KEPT = 41  # steps of a curve in the JSON
 
 
 def publish(plate: Plate, sweep: Sweep, store: Store, folder: Path) -> list[Claim]:
-    """Write the picture and the numbers of a plate; return what is claimed of it."""
+    """Write picture and numbers of a plate, all of whose lines have runs; return its claims."""
     folder.mkdir(parents=True, exist_ok=True)
     plate.draw(sweep, store).savefig(folder / f"{plate.name}.png", dpi=110)
     claims = plate.claims(sweep, store)
@@ -46,8 +46,9 @@ def _shown(plate: Plate, sweep: Sweep) -> list[Line]:
 
 def _line(line: Line, store: Store, quantities: tuple[str, ...]) -> dict[str, object]:
     runs = line.runs(store)
-    curves = {quantity: band(runs, quantity) for quantity in quantities if runs}
-    keep = _kept(next(iter(curves.values()))) if curves else np.empty(0, dtype=np.int64)
+    curves = {quantity: band(runs, quantity) for quantity in quantities}
+    steps = np.array(runs[0]["steps"])
+    keep = np.unique(np.linspace(0, len(steps) - 1, KEPT).round().astype(np.int64))
     return {
         "problem": line.problem,
         "method": line.label,
@@ -56,16 +57,12 @@ def _line(line: Line, store: Store, quantities: tuple[str, ...]) -> dict[str, ob
         "horizon": line.horizon,
         "setting": line.chosen(store),
         "repetitions": len(runs),
-        "steps": [int(curve.steps[i]) for curve in list(curves.values())[:1] for i in keep],
+        "steps": steps[keep].tolist(),
         "curves": {
             quantity: {"mean": _rounded(curve.mean[keep]), "half": _rounded(curve.half[keep])}
             for quantity, curve in curves.items()
         },
     }
-
-
-def _kept(curve: Band) -> np.ndarray:
-    return np.unique(np.linspace(0, len(curve.steps) - 1, KEPT).round().astype(np.int64))
 
 
 def _rounded(values: np.ndarray) -> list[float | None]:
@@ -114,8 +111,6 @@ def _place(name: str, panel: str, history: int) -> str:
 
 def _end(line: Line, store: Store, plate: Plate) -> str:
     runs = line.runs(store)
-    if not runs:
-        return "–"
     end = number(*band(runs, plate.quantities[0]).at(plate.step))
     chosen = line.chosen(store) or {}
     tuned = {key for key in chosen if len({str(one.get(key)) for one in line.settings}) > 1}

@@ -47,7 +47,8 @@ def sweep(figure: str, *, quick: bool = False) -> Sweep:
     - `each`: an argument and its values, a panel for each;
     - `set.<problem>.<method>`: arguments of one line;
     - `history`: numbers of past evaluations, with `bandwidth_by_history`;
-    - `tuning`: repetitions of each entry of a method's grid, `tune`;
+    - `tune`: a grid for all methods that take it, beside a method's own `tune`;
+    - `tuning`: repetitions of each entry of these grids;
     - `fewer.<method>`: repetitions of a method that would take too long;
     - `quick`: what is different in a quick run.
     """
@@ -70,7 +71,7 @@ def sweep(figure: str, *, quick: bool = False) -> Sweep:
                 Line(
                     problem=problem,
                     label=label,
-                    settings=_grid(held["methods"][label], given, own),
+                    settings=_grid(held["methods"][label], given, table.get("tune", {}), own),
                     horizon=table["horizon"],
                     repetitions=min(fewer, table["repetitions"]),
                     tuning=table.get("tuning", 1),
@@ -85,12 +86,16 @@ def _stand_ins(name: str) -> tuple[str, ...]:
     return architectures() if name == NAS else (name,)
 
 
-def _grid(method: dict[str, Any], given: Setting, own: Setting) -> tuple[Setting, ...]:
-    """Return all settings of a method's grid, with what a figure gives it."""
-    takes, tune = method.get("takes"), method.get("tune", {})
+def _grid(
+    method: dict[str, Any], given: Setting, tune: dict[str, list[Any]], own: Setting
+) -> tuple[Setting, ...]:
+    """Return all settings of a method's grid, with what a figure gives and tunes."""
+    takes = method.get("takes")
     fixed = {key: value for key, value in method.items() if key not in ("takes", "tune")}
     fixed |= {key: value for key, value in given.items() if takes is None or key in takes}
+    grid = {key: values for key, values in tune.items() if takes is None or key in takes}
+    grid |= method.get("tune", {})
     return tuple(
-        {**fixed, **dict(zip(tune, values, strict=True)), **own}
-        for values in product(*tune.values())
+        {**fixed, **dict(zip(grid, values, strict=True)), **own}
+        for values in product(*grid.values())
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments.data import Damaged, find, path_of
 from experiments.problems.base import Problem, Replicates, at_most_unit_norm, noise_level
-from experiments.problems.cells import cells
+from experiments.problems.nascells import cells
 from experiments.tfrecords import Record, records
 from noregret.arrays import Matrix
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from experiments import data, tfrecords
 from experiments.data import Damaged, Missing
-from experiments.problems import cells, nasbench101
+from experiments.problems import nasbench101
+from experiments.problems import nascells as cells
 from noregret.arrays import Matrix
 
 N = 30
