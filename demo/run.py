@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +27,11 @@ NOISE = 5.0  # percentage points
 SPREAD = 15.0
 CENTRE = 50.0
 LENGTHSCALE = 0.2
-ALGORITHMS = {"mini_gp_ucb": nr.mini_gp_ucb, "mini_gp_ei": nr.mini_gp_ei, "bbkb": nr.bbkb}
+ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
+    "mini_gp_ucb": nr.mini_gp_ucb,
+    "mini_gp_ei": nr.mini_gp_ei,
+    "bbkb": nr.bbkb,
+}
 GREEN = "#0b6141"
 
 

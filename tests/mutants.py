@@ -265,8 +265,8 @@ MUTANTS = (
     Mutant(
         "MINI's width carries the limit",
         "algorithms.py",
-        "p.exact(), acquisition, width, Repeat(limit), band=band",
-        "p.exact(), acquisition, limit**0.5 * width, Repeat(limit), band=band",
+        "p.exact(), acquisition, width, batching, band=band",
+        "p.exact(), acquisition, limit**0.5 * width, batching, band=band",
         "tests/test_presets.py::test_widths_carry_the_limit_only_inside_batches",
     ),
     Mutant(

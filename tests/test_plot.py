@@ -105,7 +105,7 @@ def test_without_the_truth_values_stand_in_for_it() -> None:
     run = result("uniform")
     values = run.values.copy()
     values[[3, 9]] = np.nan
-    failed = nr.Result(run.optimizer, run.ids, values, "budget spent")
+    failed = nr.Result(run.optimizer, run.ids, values, "budget spent", run.switches)
     _, y = line(nr.plot.regret(failed, best=2.0, kind="cumulative"))
     np.testing.assert_allclose(y, np.cumsum(2.0 - values[~np.isnan(values)]), rtol=1e-12)
 

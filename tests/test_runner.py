@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -271,7 +272,11 @@ def test_settings_reach_the_algorithm() -> None:
 def test_a_result_says_what_was_found() -> None:
     """One line for a terminal."""
     result = nr.maximize(f, POOL, algorithm=ALGORITHMS["gp_ucb"], budget=12)
-    assert str(result) == f"12 evaluations (budget spent); best {result.best()}"
+    switches = sum(a != b for a, b in pairwise(result.ids))
+    assert 1 < result.switches == switches == result.optimizer.switches
+    assert (
+        str(result) == f"12 evaluations (budget spent), {switches} switches; best {result.best()}"
+    )
     assert result.certificate().id == result.best().id
 
 

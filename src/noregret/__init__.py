@@ -59,6 +59,8 @@ from noregret.pools import BitPool, Box, MappedPool, Pool, read_pool
 from noregret.posteriors import ExactPosterior, NystromPosterior
 from noregret.rivals import lin_ucb, random_search, regularized_evolution, ts_qff
 from noregret.runner import Result, maximize, minimize
+from noregret.stays import Stay
+from noregret.stopping import GapBelow, Patience, Target
 from noregret.trace import Trace
 from noregret.tuning import Tuned, tune
 
@@ -89,6 +91,7 @@ __all__ = [
     "FarthestDesign",
     "FixedSize",
     "FunctionKernel",
+    "GapBelow",
     "GlobalRatio",
     "Kernel",
     "Linear",
@@ -98,6 +101,7 @@ __all__ = [
     "NoRegretError",
     "NystromPosterior",
     "Optimizer",
+    "Patience",
     "Polynomial",
     "Pool",
     "Precomputed",
@@ -108,8 +112,10 @@ __all__ = [
     "Result",
     "Scaled",
     "SobolDesign",
+    "Stay",
     "Sum",
     "Tanimoto",
+    "Target",
     "Thompson",
     "Trace",
     "Tuned",

@@ -25,6 +25,7 @@ from noregret.kernels import Kernel
 from noregret.optimizer import Goal, Optimizer
 from noregret.plans import Settings, plan, shows_settings
 from noregret.pools import Domain
+from noregret.stays import Stay
 
 
 @shows_settings
@@ -179,12 +180,15 @@ def mini(
     noise_std: float,
     acquisition: Acquisition | Thompson,
     limit: float = 2.0,
+    switch_cost: float | None = None,
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """Any acquisition, staying on a candidate until switching pays.
 
     Regret is guaranteed where the acquisition satisfies MINI 2022, Eq. 5; UCB and
     ExpectedImprovement do. Thompson draws from the posterior, with beta 1. `limit` is C².
+    Stays are as long as `limit` allows, as in the paper; `switch_cost`, in evaluations, ends them
+    once the switch was worth it.
 
     Source: Calandriello et al., ICML 2022, Algorithm 2.
 
@@ -200,7 +204,8 @@ def mini(
     p = plan(pool, kernel, noise_std, settings)
     band = RKHSWidth(p.delta)
     width = ConstantWidth(1.0, p.delta) if isinstance(acquisition, Thompson) else band
-    return p.optimizer(p.exact(), acquisition, width, Repeat(limit), band=band)
+    batching = _stays(limit, switch_cost)
+    return p.optimizer(p.exact(), acquisition, width, batching, band=band)
 
 
 @shows_settings
@@ -210,9 +215,13 @@ def mini_gp_ucb(
     kernel: Kernel,
     noise_std: float,
     limit: float = 2.0,
+    switch_cost: float | None = None,
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """GP-UCB that stays on a candidate until switching pays: few unique points, exact and fast.
+
+    Stays are as long as `limit` allows, as in the paper; `switch_cost`, in evaluations, ends them
+    once the switch was worth it: 0 where switching is free.
 
     Source: Calandriello et al., ICML 2022, Theorems 4.4 and 4.5. `limit` is C².
 
@@ -226,7 +235,13 @@ def mini_gp_ucb(
     (array([0.7]), True)
     """
     return mini(
-        pool, kernel=kernel, noise_std=noise_std, acquisition=UCB(), limit=limit, **settings
+        pool,
+        kernel=kernel,
+        noise_std=noise_std,
+        acquisition=UCB(),
+        limit=limit,
+        switch_cost=switch_cost,
+        **settings,
     )
 
 
@@ -237,9 +252,12 @@ def mini_gp_ei(
     kernel: Kernel,
     noise_std: float,
     limit: float = 2.0,
+    switch_cost: float | None = None,
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """Expected improvement that stays on a candidate until switching pays.
+
+    `switch_cost` is as in `mini_gp_ucb`.
 
     Source: Calandriello et al., ICML 2022, Theorem 4.6. `limit` is C².
 
@@ -254,7 +272,8 @@ def mini_gp_ei(
     """
     p = plan(pool, kernel, noise_std, settings)
     width, band = EIWidth(p.delta), RKHSWidth(p.delta)
-    return p.optimizer(p.exact(), ExpectedImprovement(), width, Repeat(limit), band=band)
+    batching = _stays(limit, switch_cost)
+    return p.optimizer(p.exact(), ExpectedImprovement(), width, batching, band=band)
 
 
 @shows_settings
@@ -356,3 +375,8 @@ def _rule(rule: str | BatchRule, limit: float) -> BatchRule:
         require_at_least("limit", limit, 1.0)  # the width needs it all the same
         return rule
     return RULES[require_choice("rule", rule, tuple(RULES))](limit)
+
+
+def _stays(limit: float, switch_cost: float | None) -> Repeat | Stay:
+    """Return the paper's rule, or the one that ends a stay once the switch was worth it."""
+    return Repeat(limit) if switch_cost is None else Stay(limit, switch_cost)

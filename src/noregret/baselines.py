@@ -49,11 +49,18 @@ def average(self: object, state: object, evidence: Evidence, row: int) -> Apprai
     return Appraisal(mean=float(evidence.told.y[at[0]])) if at.size else Appraisal()
 
 
-def _refuse(self: object) -> Never:
-    raise CertificateError(
+def _why(self: object) -> str:
+    return (
         f"{type(self).__name__} is a baseline: it has no posterior and no certificate. "
         "Use one of the Gaussian-process algorithms, such as mini_gp_ucb or bbkb."
     )
+
+
+def _refuse(self: object) -> Never:
+    raise CertificateError(_why(self))
+
+
+uncertified = property(_why)
 
 
 def singles(picks: Picks, size: int, room: int) -> Proposal:
@@ -82,6 +89,7 @@ class Uniform:
     estimates = averages
     posterior = no_posterior
     certify = no_certificate
+    no_theorem = uncertified
     appraise = average
 
     def __post_init__(self) -> None:
@@ -108,6 +116,7 @@ class RandomSearch:
     estimates = averages
     posterior = no_posterior
     certify = no_certificate
+    no_theorem = uncertified
     appraise = average
 
     def __post_init__(self) -> None:
@@ -164,6 +173,7 @@ class EpsilonGreedy:
     estimates = averages
     posterior = no_posterior
     certify = no_certificate
+    no_theorem = uncertified
     appraise = average
 
     def __post_init__(self) -> None:

@@ -8,7 +8,15 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Vector
-from noregret.baselines import anything, average, averages, no_certificate, no_posterior, singles
+from noregret.baselines import (
+    anything,
+    average,
+    averages,
+    no_certificate,
+    no_posterior,
+    singles,
+    uncertified,
+)
 from noregret.errors import require_count
 from noregret.mutations import Groups, Kin, stepped
 from noregret.policy import Evidence, Proposal
@@ -60,6 +68,7 @@ class Evolution:
     estimates = averages
     posterior = no_posterior
     certify = no_certificate
+    no_theorem = uncertified
     appraise = average
     vet = anything
 

@@ -206,6 +206,17 @@ class Optimizer:
         return self._books.tickets.opened
 
     @property
+    def switches(self) -> int:
+        """How often an evaluation asked for was of another candidate than the one before.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [1.0]]), batch_size=4, seed=1)
+        >>> opt.ask().sequence, opt.switches
+        (array([0, 1, 0, 0]), 2)
+        """
+        return self._books.records.switches
+
+    @property
     def sequence(self) -> Keys:
         """The id of every evaluation asked for, in order."""
         rows, repeats = self._books.records.runs.T

@@ -203,7 +203,8 @@ class Plan:
         if admitted <= 0:
             raise ArgumentError(
                 f"min_batch={self.min_batch} needs a batch rule that can hold so many: a limit "
-                "above 1. bkb, gp_ucb and gp_ei evaluate one candidate at a time."
+                f"above 1, a switch_cost above {self.min_batch - 1} or none. bkb, gp_ucb and gp_ei "
+                "evaluate one candidate at a time."
             )
         safety = 3.0 if isinstance(prior, NystromPosterior) else 1.0
         sampling = UncertaintySampling(search, self.kernel, self.ridge, admitted / safety)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, final
+from typing import Protocol, TypeVar, final, runtime_checkable
 
 import numpy as np
 
@@ -151,3 +151,13 @@ class Policy(Protocol[State]):
 
     def certify(self, state: State, evidence: Evidence, row: int) -> Gap: ...
     def appraise(self, state: State, evidence: Evidence, row: int) -> Appraisal: ...
+
+
+@runtime_checkable
+class Uncertified(Protocol):
+    """A policy that has no theorem, so that its `certify` always raises."""
+
+    @property
+    def no_theorem(self) -> str:
+        """Why, and what to use instead."""
+        ...

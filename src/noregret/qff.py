@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Never, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,10 @@ MOST_DIMENSIONS = 3
 MOST_FEATURES = 4096  # their covariance takes 128 MB, a factor of it some seconds
 ERROR = 1e-4  # of k(x, z), aimed at where the number of nodes is not given
 LEAST_RIDGE = 1e-8  # of the variance: V has condition t/ridge, and eps·10⁸·t must stay below 1
+NO_THEOREM = (
+    "ts_qff draws at random and has no band to certify with. For a certificate use a "
+    "confidence-bound algorithm, such as mini_gp_ucb or bbkb."
+)
 
 
 @final
@@ -233,6 +237,7 @@ class ThompsonQFF:
         require_count("ts_qff(batch_size=...)", self.size)
 
     vet = anything
+    no_theorem = NO_THEOREM
 
     def begin(self) -> Weights:
         """Return the belief before any feedback."""
@@ -272,7 +277,7 @@ class ThompsonQFF:
 
     def certify(self, state: Weights, evidence: Evidence, row: int) -> Gap:
         """Say that there is no theorem."""
-        _refuse()
+        raise CertificateError(self.no_theorem)
 
     def appraise(self, state: Weights, evidence: Evidence, row: int) -> Appraisal:
         """Return what is thought of a row, beside the best candidate of the next function drawn."""
@@ -307,10 +312,3 @@ def sampled(L: Matrix, pull: Vector, luck: Matrix) -> Matrix:
     """Return weights by (3), one draw a row, from standard normal numbers."""
     mean = cholesky.solve(L, pull)
     return np.asarray(mean + cholesky.solve_upper(L, np.asfortranarray(luck.T)).T)
-
-
-def _refuse() -> Never:
-    raise CertificateError(
-        "ts_qff draws at random and has no band to certify with. For a certificate use a "
-        "confidence-bound algorithm, such as mini_gp_ucb or bbkb."
-    )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from noregret.errors import ArgumentError, TellError, require_count
 from noregret.optimizer import Goal, Optimizer
 from noregret.pools import Domain, Keys
 from noregret.progress import Display
+from noregret.stopping import Stop, Watch, as_stops
 from noregret.values import MOST_VALUE
 
 Objective: TypeAlias = Callable[[Vector], "float | Failed"]
@@ -27,20 +28,22 @@ Callback: TypeAlias = Callable[[Optimizer, Batch, "list[float | Failed]"], "bool
 class Result:
     """What a run found, and the optimizer to go on with.
 
-    `ids` and `values` hold every evaluation in order, NaN where it failed; `ended` says why the
-    run stopped: the budget, the callback, or Ctrl-C.
+    `ids` and `values` hold every evaluation in order, NaN where it failed; `switches` counts how
+    often one was of another candidate than the one before. `ended` says why the run stopped: the
+    budget, a stop (and which), the callback, or Ctrl-C.
 
     >>> import noregret as nr
     >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
     >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.uniform, budget=20)
-    >>> result.ended, len(result.values), result.optimizer.evaluations
-    ('budget spent', 20, 20)
+    >>> result.ended, len(result.values), result.optimizer.evaluations, result.switches
+    ('budget spent', 20, 20, 14)
     """
 
     optimizer: Optimizer
     ids: Keys
     values: Vector
     ended: str
+    switches: int
 
     def best(self) -> Best:
         """Return the recommended candidate.
@@ -67,7 +70,8 @@ class Result:
 
     def __str__(self) -> str:
         found = f"best {self.best()}" if self.optimizer.evaluations else "nothing measured"
-        return f"{len(self.values)} evaluations ({self.ended}); {found}"
+        switches = f"{self.switches} switch{'' if self.switches == 1 else 'es'}"
+        return f"{len(self.values)} evaluations ({self.ended}), {switches}; {found}"
 
 
 def maximize(
@@ -76,6 +80,7 @@ def maximize(
     *,
     algorithm: Callable[..., Optimizer],
     budget: int,
+    stop_when: Stop[Any] | Sequence[Stop[Any]] | None = None,
     callback: Callback | None = None,
     progress: bool = True,
     by_id: bool = False,
@@ -84,9 +89,12 @@ def maximize(
     """Find the candidate of largest f, by noisy evaluations.
 
     `f` is given the features of one candidate (its id, with `by_id=True`) and returns a value, or
-    FAILED. `settings` go to the algorithm. `callback(optimizer, batch, values)` is called after
-    every batch and ends the run by returning True. Ctrl-C ends it too, keeping every value told;
-    an exception in `f` carries what was found as `error.result`.
+    FAILED. `settings` go to the algorithm. `stop_when` ends the run before the budget is spent: a
+    `Target`, `Patience` or `GapBelow`, or several, of which the first that is met ends it; they
+    are looked at after every batch, and before the first where values were told. A
+    `callback(optimizer, batch, values)` is called after every batch and ends the run by returning
+    True. Ctrl-C ends it too, keeping every value told; an exception in `f` carries what was found
+    as `error.result`.
 
     >>> import noregret as nr
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
@@ -95,7 +103,8 @@ def maximize(
     >>> bool(abs(result.best().x[0] - 0.7) < 0.1)
     True
     """
-    return _optimise("max", f, pool, algorithm, budget, callback, progress, by_id, settings)
+    wishes = _Wishes(budget, as_stops(stop_when), callback, progress, by_id)
+    return _optimise("max", f, pool, algorithm, wishes, settings)
 
 
 def minimize(
@@ -104,6 +113,7 @@ def minimize(
     *,
     algorithm: Callable[..., Optimizer],
     budget: int,
+    stop_when: Stop[Any] | Sequence[Stop[Any]] | None = None,
     callback: Callback | None = None,
     progress: bool = True,
     by_id: bool = False,
@@ -118,7 +128,20 @@ def minimize(
     >>> bool(abs(result.best().x[0] - 0.7) < 0.1)
     True
     """
-    return _optimise("min", f, pool, algorithm, budget, callback, progress, by_id, settings)
+    wishes = _Wishes(budget, as_stops(stop_when), callback, progress, by_id)
+    return _optimise("min", f, pool, algorithm, wishes, settings)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Wishes:
+    """How a run is to go, apart from function and algorithm."""
+
+    budget: int
+    stops: tuple[Stop[Any], ...]
+    callback: Callback | None
+    progress: bool
+    by_id: bool
 
 
 def _optimise(
@@ -126,10 +149,7 @@ def _optimise(
     f: Objective,
     pool: Domain,
     algorithm: Callable[..., Optimizer],
-    budget: int,
-    callback: Callback | None,
-    progress: bool,
-    by_id: bool,
+    wishes: _Wishes,
     settings: dict[str, object],
 ) -> Result:
     if not callable(f):
@@ -143,37 +163,31 @@ def _optimise(
         raise ArgumentError(
             f"goal={settings['goal']!r}: maximize and minimize set the goal themselves."
         )
-    require_count("budget", budget)
-    optimizer = algorithm(pool, goal=goal, **settings)
-    return _run(f, optimizer, budget, callback, progress, by_id)
+    require_count("budget", wishes.budget)
+    return _run(f, algorithm(pool, goal=goal, **settings), wishes)
 
 
-def _run(
-    f: Callable[..., float | Failed],
-    optimizer: Optimizer,
-    budget: int,
-    callback: Callback | None,
-    progress: bool,
-    by_id: bool,
-) -> Result:
-    history = _History(optimizer)
-    with Display("evaluations", total=budget, shown=progress) as display:
+def _run(f: Callable[..., float | Failed], optimizer: Optimizer, wishes: _Wishes) -> Result:
+    history, watch, budget = _History(optimizer), Watch(wishes.stops, optimizer), wishes.budget
+    with Display("evaluations", total=budget, shown=wishes.progress) as display:
         try:
-            while optimizer.spent < budget:
+            ended = watch.ended()  # a history may be enough
+            while ended is None and optimizer.spent < budget:
                 batch = optimizer.ask(at_most=budget - optimizer.spent)
                 told: list[float | Failed] = []
                 try:
-                    _evaluate(f, batch, by_id, told, display)
+                    _evaluate(f, batch, wishes.by_id, told, display)
                 finally:  # what was measured is kept, whatever ended it
                     history.tell(batch[: len(told)], told)
-                if callback is not None and callback(optimizer, batch, told):
+                if wishes.callback is not None and wishes.callback(optimizer, batch, told):
                     return history.result("callback")
+                ended = watch.ended()
         except KeyboardInterrupt:
             return history.result("interrupted")
         except Exception as error:
             error.result = history.result("error")  # type: ignore[attr-defined]  # for the caller
             raise
-    return history.result("budget spent")
+    return history.result(ended or "budget spent")
 
 
 @final
@@ -184,16 +198,21 @@ class _History:
         self._optimizer = optimizer
         self._ids: list[Keys] = []  # one array a tell
         self._values: list[float] = []
+        self._switches = 0
+        self._last: Keys = np.empty(0, dtype=np.int64)  # the candidate evaluated last, if any
 
     def tell(self, part: Batch, told: list[float | Failed]) -> None:
         self._optimizer.tell(part, told)
+        runs = np.concatenate([self._last, part.ids]) if self._last.size else part.ids
+        self._switches += int(np.count_nonzero(runs[1:] != runs[:-1]))
+        self._last = runs[-1:]
         self._ids.append(part.sequence)
         self._values.extend(math.nan if isinstance(value, Failed) else value for value in told)
 
     def result(self, ended: str) -> Result:
         none: Keys = np.empty(0, dtype=np.int64)
         keys: Keys = np.concatenate(self._ids) if self._ids else none  # type: ignore[assignment]  # of one kind
-        return Result(self._optimizer, keys, np.array(self._values), ended)
+        return Result(self._optimizer, keys, np.array(self._values), ended, self._switches)
 
 
 def _evaluate(

@@ -31,6 +31,7 @@ from noregret import (
     qff,
     standings,
     starts,
+    stays,
 )
 from noregret.answers import Units
 from noregret.arrays import Mask, Matrix
@@ -76,7 +77,7 @@ KNOWN: dict[str, type[Any]] = {
         *(standings.Information, norms.KnownNorm, norms.GuessAndDouble),
         *(acquisitions.UCB, acquisitions.ExpectedImprovement, acquisitions.Thompson),
         *(batching.FixedSize, batching.ProductBound, batching.GlobalRatio),
-        *(batching.LocalRatio, batching.Repeat),
+        *(batching.LocalRatio, batching.Repeat, stays.Stay),
         *(starts.UniformStart, starts.GivenStart, starts.UncertaintySampling),
         *(designs.UniformDesign, designs.SobolDesign, designs.FarthestDesign),
         *(designs.MostUncertain,),

@@ -219,9 +219,12 @@ class Records:
 
     def _switches(self, rows: Indices) -> int:
         inside = int(np.count_nonzero(rows[1:] != rows[:-1]))
-        if not len(self):
-            return inside
-        return int(self.counts[-1, COUNTS.index("switches")]) + inside + int(rows[0] != self.last)
+        return self.switches + inside + (int(rows[0] != self.last) if len(self) else 0)
+
+    @property
+    def switches(self) -> int:
+        """Changes of candidate from one evaluation asked for to the next."""
+        return int(self.counts[-1, COUNTS.index("switches")]) if len(self) else 0
 
     @property
     def last(self) -> int:
