@@ -33,6 +33,8 @@ MAPPED = "tests/pools/test_mapped.py::"
 WIDTHS = "tests/test_confidence.py::test_widths_are_their_formulas"
 TRACE = "tests/test_trace.py::"
 EXPLAINED = "tests/test_explanations.py::"
+STAYS = "tests/test_stays.py::"
+STOPPING = "tests/test_stopping.py::"
 STEPS = TWINS + "test_bbkb_is_its_pseudo_code_step_by_step"
 
 
@@ -710,6 +712,55 @@ MUTANTS = (
         "scores = acquisition.score(mean, variance, beta, top)[~excluded]",
         "scores = acquisition.score(mean, variance, beta, top)",
         EXPLAINED + "test_the_rank_is_that_of_a_full_sort",
+    ),
+    Mutant(
+        "a dear switch buys a stay beyond the bound",
+        "stays.py",
+        "count, taken = self._repeat.take(fill, replace(choice, room=room))",
+        "count, taken = room, replace(fill, size=room)",
+        STAYS + "test_no_cost_buys_a_stay_that_the_theorem_does_not_cover",
+    ),
+    Mutant(
+        "a stay is rounded down: a switch costs more than what it brings",
+        "stays.py",
+        "max(1, math.ceil(cost))",
+        "max(1, math.floor(cost))",
+        STAYS + "test_a_stay_is_as_long_as_trying_would_make_it",
+    ),
+    Mutant(
+        "a stay that was worth the switch goes on as another choice",
+        "stays.py",
+        "over=taken.over or most <= choice.room",
+        "over=taken.over",
+        STAYS + "test_a_stay_is_as_long_as_trying_would_make_it",
+    ),
+    Mutant(
+        "a target is a target for luck",
+        "stopping.py",
+        "surely = look.sign * best.mean - self.deviations * _deviation(best)",
+        "surely = look.sign * best.mean + self.deviations * _deviation(best)",
+        STOPPING + "test_a_lucky_value_does_not_end_a_run",
+    ),
+    Mutant(
+        "a target keeps its sign, minimising",
+        "stopping.py",
+        "reached = surely >= look.sign * self.value",
+        "reached = surely >= self.value",
+        STOPPING + "test_minimising_mirrors_maximising",
+    ),
+    Mutant(
+        "a mean that creeps up is an improvement",
+        "stopping.py",
+        "if mean - std > level.mean:",
+        "if mean > level.mean:",
+        STOPPING + "test_what_an_improvement_is",
+    ),
+    Mutant(
+        "a certificate is made after every batch",
+        "stopping.py",
+        "if told < memory or not told:",
+        "if not told:",
+        STOPPING + "test_a_gap_ends_the_run_at_the_first_certificate_below_it",
     ),
     Mutant(
         "regret keeps its sign, minimising",

@@ -258,3 +258,28 @@ def test_mini_switches_no_more_often_than_there_is_to_learn(
     assert bound <= constant * (1 + KAPPA) * chain.after.sum() * (1 + RTOL)
     assert bound <= constant * (1 + KAPPA) * chain.log_det
     assert optimizer.unique <= len(reasons) < bound + 2 < T / 4
+
+
+@pytest.mark.parametrize("cost", [12.0, 60.0])
+def test_stays_cut_short_by_the_bound_are_no_more_than_there_is_to_learn(cost: float) -> None:
+    """A switch that was not worth its cost must be one that the theorem asked for.
+
+    Lemma 4.3 as above, over the stays shorter than the cost: each of them is as long as its bound,
+    and their part of Σ σ²_{s−1}(x_s) is at most the whole.
+    """
+    T, limit = 1000, 3.0
+    optimizer = nr.mini_gp_ucb(
+        SMOOTHER.pool,
+        kernel=SMOOTHER.kernel,
+        noise_std=RIDGE**0.5,
+        limit=limit,
+        switch_cost=cost,
+        seed=4,
+    )
+    ids, reasons = ended(optimizer, SMOOTHER, T)
+    sizes = optimizer.trace["size"]
+    short = int((sizes < cost).sum())
+    bound = 2 * limit / (limit - 1) * Chain.of(SMOOTHER, ids).before.sum()
+    assert 2 <= short - 2 <= bound
+    assert len(reasons) <= T / cost + bound + 2
+    assert optimizer.switches <= len(reasons) - 1
