@@ -760,7 +760,7 @@ MUTANTS = (
         "stopping.py",
         "if told < memory or not told:",
         "if not told:",
-        STOPPING + "test_a_gap_ends_the_run_at_the_first_certificate_below_it",
+        STOPPING + "test_certificates_are_made_on_their_schedule",
     ),
     Mutant(
         "regret keeps its sign, minimising",

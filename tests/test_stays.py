@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import noregret as nr
@@ -46,6 +46,9 @@ def stay_by_trial(limit: float, cost: float, share: float, owed: float, room: in
 
 
 @given(limits, costs, st.floats(1e-3, 3.0), st.floats(0.1, 4.0), st.integers(1, 40))
+@example(9.0, 4.5, 0.3, 1.0, 40)  # ended by the cost
+@example(9.0, 40.0, 0.3, 1.0, 40)  # … by the bound
+@example(9.0, 40.0, 0.3, 1.0, 7)  # … by what was asked for
 def test_a_stay_is_as_long_as_trying_would_make_it(
     limit: float, cost: float, variance: float, ridge: float, room: int
 ) -> None:
@@ -58,7 +61,7 @@ def test_a_stay_is_as_long_as_trying_would_make_it(
         count, after = rule.take(fill, choice(variance, room))
         left = (limit - 1) / share - owed
         if abs(left - round(left)) < 1e-9:
-            return  # too close to call in floats
+            continue  # too close to call in floats
         assert count == stay_by_trial(limit, cost, share, owed * share, room)
         assert after.size == count
         longer, _ = rule.take(fill, choice(variance, room + 1))
