@@ -315,6 +315,29 @@ def test_a_refuted_certificate_is_not_passed_off_as_a_good_one() -> None:
     assert result.ended.endswith(" <= 1, not to be relied on")
 
 
+@pytest.mark.parametrize(
+    "domain",
+    [
+        nr.Pool([[0.5]]),
+        nr.Pool([[0.5]] * 6),
+        nr.Pool(np.linspace(0, 1, 7)[:, None], names=list("abcdefg")),
+        nr.Box([(0.0, 1.0)]),
+    ],
+    ids=["one", "duplicates", "names", "box"],
+)
+@pytest.mark.parametrize("value", [0.0, 1e6])
+def test_any_domain_and_constant_values(domain: Any, value: float) -> None:
+    """Nothing to find is a case too: every stop is met or not, and none breaks."""
+    settings: dict[str, Any] = {"algorithm": ALGORITHMS["mini-switch"], "budget": 30}
+    ended = [
+        nr.maximize(lambda _: value, domain, offset=value, stop_when=stop, **settings).ended
+        for stop in (nr.Target(value - 3.0), nr.Patience(9), nr.GapBelow(2.9))
+    ]
+    assert ended[0] == f"target {value - 3.0:g} reached"
+    assert ended[1].startswith("patience: ")
+    assert ended[2].startswith("gap 2.")
+
+
 def test_the_first_stop_that_is_met_ends_the_run() -> None:
     """In the order given, where two are met at once."""
     target, patience = nr.Target(-9.0), nr.Patience(7)

@@ -76,10 +76,10 @@ class Target:
 
     That is, once  mean − deviations·std ≥ value  (minimising, mean + deviations·std ≤ value) for
     the posterior mean and standard deviation of `best()`: true with a probability of some 98 % by
-    the model, with the default of 2. One lucky value among many does not do, since it moves the
-    mean but in part and leaves the deviation large. The bounds of the theorems would, under far
-    weaker assumptions, but they are so wide that most runs would never end; for those there is
-    `GapBelow`. `deviations=0` takes the mean at its word.
+    the model, with the default of 2, and as right as kernel and noise are. One lucky value among
+    many seldom does, since it moves the mean but in part and leaves the deviation large. The
+    theorems' bounds, `best().lower` and `upper`, are so wide that most runs would never end by
+    them; `GapBelow` goes by them. `deviations=0` takes the mean at its word.
 
     Baselines without a model have no deviation: their average is taken at its word, luck included.
 
