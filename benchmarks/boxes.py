@@ -176,7 +176,7 @@ def _is_ahead(opt: nr.Optimizer) -> bool:
     bandit = opt._policy
     assert isinstance(bandit, nr.Bandit)
     assert isinstance(opt.pool, nr.Box)
-    posterior, _ = bandit.posterior(opt._state, opt._evidence())
+    posterior = bandit.posterior(opt._state, opt._evidence()).posterior
     ranking = bandit.search.rank(posterior, nr.ExpectedImprovement(), 1.0, NOBODY)
     assert isinstance(ranking, BoxRanking)
     found = ranking.score(ranking.best())

@@ -54,7 +54,7 @@ def thompson(settings: Settings, seed: int, meter: Meter) -> Figures:
 
 def _one_pass(opt: nr.Optimizer, problem: Problem) -> float:
     """Return the seconds of mean and variance at every row, on the last posterior."""
-    posterior, _ = opt._policy.posterior(opt._state, opt._evidence())
+    posterior = opt._policy.posterior(opt._state, opt._evidence()).posterior
     parts = [slice(at, at + PIECE) for at in range(0, len(problem.X), PIECE)]
     with steady():
         began = time.perf_counter()

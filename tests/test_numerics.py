@@ -58,7 +58,7 @@ def test_a_million_told_by_mini_itself() -> None:
         batch = optimizer.ask(at_most=MILLION - optimizer.spent)
         optimizer.tell(batch.ids, means=f[batch.ids], counts=batch.repeats)
     assert optimizer.evaluations == MILLION
-    posterior, _ = optimizer._policy.posterior(optimizer._state, optimizer._evidence())
+    posterior = optimizer._policy.posterior(optimizer._state, optimizer._evidence()).posterior
     assert isinstance(posterior, ExactPosterior)
     equals_refactorised(posterior, X)
     assert optimizer.best().id == int(np.argmax(f))

@@ -23,6 +23,7 @@ from noregret.algorithms import (
     uniform,
 )
 from noregret.answers import Best, Certificate, Evaluated
+from noregret.auto import auto
 from noregret.bandit import Bandit
 from noregret.batches import FAILED, Batch
 from noregret.batching import FixedSize, GlobalRatio, LocalRatio, ProductBound, Repeat
@@ -40,6 +41,7 @@ from noregret.designs import FarthestDesign, SobolDesign, UncertaintyDesign, Uni
 from noregret.dimensions import effective_dimension
 from noregret.errors import NoRegretError
 from noregret.explanations import Explanation
+from noregret.growing import GrowingWidth
 from noregret.kernels import (
     RBF,
     Categorical,
@@ -59,7 +61,7 @@ from noregret.pools import BitPool, Box, MappedPool, Pool, read_pool
 from noregret.posteriors import ExactPosterior, NystromPosterior
 from noregret.rivals import lin_ucb, random_search, regularized_evolution, ts_qff
 from noregret.runner import Result, maximize, minimize
-from noregret.stays import Stay
+from noregret.stays import Settle, Stay
 from noregret.stopping import GapBelow, Patience, Target
 from noregret.trace import Trace
 from noregret.tuning import Tuned, tune
@@ -93,6 +95,7 @@ __all__ = [
     "FunctionKernel",
     "GapBelow",
     "GlobalRatio",
+    "GrowingWidth",
     "Kernel",
     "Linear",
     "LocalRatio",
@@ -111,6 +114,7 @@ __all__ = [
     "Repeat",
     "Result",
     "Scaled",
+    "Settle",
     "SobolDesign",
     "Stay",
     "Sum",
@@ -121,6 +125,7 @@ __all__ = [
     "Tuned",
     "UncertaintyDesign",
     "UniformDesign",
+    "auto",
     "batch_thompson",
     "bbkb",
     "bkb",

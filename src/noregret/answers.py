@@ -32,6 +32,10 @@ class Units:
     def outwards(self, values: Number) -> Number:
         return self.sign * values + self.offset
 
+    def centred(self, centre: float) -> Units:
+        """Return the units of values that are centred on another number of ours."""
+        return Units(self.sign, self.offset + self.sign * centre)
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ from noregret.confidence import Width
 from noregret.kernels import probe_rows
 from noregret.local import Opening
 from noregret.norms import NormBound
-from noregret.policy import Appraisal, Estimates, Evidence, Footing, Gap, Proposal
+from noregret.policy import Appraisal, Estimates, Evidence, Footing, Gap, Outlook, Proposal
 from noregret.pools import Picks
 from noregret.posteriors import Posterior
 from noregret.search import Ranking, Search
@@ -69,6 +69,19 @@ class Bandit:
         """Return the belief before any feedback."""
         return Belief(self.prior, Information(), self.norm.start)
 
+    def told_all(self, evidence: Evidence) -> Belief:
+        """Return the belief of a run that was told all this before its first batch."""
+        told = evidence.told
+        at_once = replace(
+            evidence,
+            asked_variances=np.empty(0),
+            asked_counts=np.empty(0, dtype=np.int64),
+            unasked_rows=told.rows,
+            unasked_counts=told.w.astype(np.int64),
+        )
+        belief, _ = self._believe(self.begin(), at_once)
+        return replace(belief, started=True)
+
     def vet(self, X: Rows) -> None:
         """Let the kernel look at points before they are written down."""
         if len(X):
@@ -94,10 +107,10 @@ class Bandit:
         reach = self.band.beta(standing) * std
         return Estimates(mean, std, mean - reach, mean + reach)
 
-    def posterior(self, state: Belief, evidence: Evidence) -> tuple[Posterior, float]:
+    def posterior(self, state: Belief, evidence: Evidence) -> Outlook:
         """Return the posterior that the next batch would start from, and its beta."""
         _, standing = self._believe(state, evidence)
-        return standing.posterior, self.width.beta(standing)
+        return Outlook(standing.posterior, self.width.beta(standing))
 
     def certify(self, state: Belief, evidence: Evidence, row: int) -> Gap:
         """Return the largest upper bound of the pool minus the lower bound of `row`."""

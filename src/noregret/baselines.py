@@ -10,9 +10,8 @@ import numpy as np
 
 from noregret.arrays import Indices, Rows
 from noregret.errors import CertificateError, require_at_least, require_count, require_positive
-from noregret.policy import Appraisal, Estimates, Evidence, Gap, Proposal
+from noregret.policy import Appraisal, Estimates, Evidence, Gap, Outlook, Proposal
 from noregret.pools import Box, Picks
-from noregret.posteriors import Posterior
 from noregret.streams import Purpose
 
 EPSILON_GRID: tuple[Mapping[str, float], ...] = tuple(
@@ -33,7 +32,7 @@ def averages(self: object, state: object, evidence: Evidence) -> Estimates:
     return Estimates(evidence.told.y, unknown, unknown, unknown)
 
 
-def no_posterior(self: object, state: object, evidence: Evidence) -> tuple[Posterior, float]:
+def no_posterior(self: object, state: object, evidence: Evidence) -> Outlook:
     """Say that there is no model."""
     _refuse(self)
 

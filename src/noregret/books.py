@@ -183,6 +183,8 @@ class Books:
         return Evidence(
             places=self.places,
             told=self._points(ledger.rows, ledger.counts, ledger.averages),
+            entries=ledger.entries.astype(np.float64),
+            scatter=ledger.variances(),
             open_=self._points(rows, counts, np.zeros(len(rows))),
             excluded=self.excluded,
             asked_variances=np.array(

@@ -51,7 +51,7 @@ class Width(Protocol):
     def assumptions(self, standing: Standing) -> Assumptions: ...
 
 
-def _scaled(self: Width, factor: float) -> ScaledWidth:
+def scaled(self: Width, factor: float) -> ScaledWidth:
     return ScaledWidth(width=self, factor=factor)
 
 
@@ -71,8 +71,8 @@ class RKHSWidth:
 
     delta: float = 0.1
     theorem = "MINI (2022) Theorem 4.4, after Chowdhury & Gopalan (2017)"
-    __mul__ = _scaled
-    __rmul__ = _scaled
+    __mul__ = scaled
+    __rmul__ = scaled
 
     def __post_init__(self) -> None:
         require_probability("RKHSWidth(delta=...)", self.delta)
@@ -101,8 +101,8 @@ class BayesianWidth:
 
     delta: float = 0.1
     theorem = "MINI (2022) Theorem 4.5, after Srinivas et al. (2010)"
-    __mul__ = _scaled
-    __rmul__ = _scaled
+    __mul__ = scaled
+    __rmul__ = scaled
 
     def __post_init__(self) -> None:
         require_probability("BayesianWidth(delta=...)", self.delta)
@@ -137,8 +137,8 @@ class EIWidth:
 
     delta: float = 0.1
     theorem = "MINI (2022) Theorem 4.6, after Wang & de Freitas (2014)"
-    __mul__ = _scaled
-    __rmul__ = _scaled
+    __mul__ = scaled
+    __rmul__ = scaled
 
     def __post_init__(self) -> None:
         require_probability("EIWidth(delta=...)", self.delta)
@@ -178,8 +178,8 @@ class BKBWidth:
     delta: float = 0.1
     kappa_squared: float = 1.0  # κ², the largest prior variance in the pool
     theorem = "BKB (2019) Theorem 2, with log(κ²t) mended to 1 + log(1 + κ²t/λ)"
-    __mul__ = _scaled
-    __rmul__ = _scaled
+    __mul__ = scaled
+    __rmul__ = scaled
 
     def __post_init__(self) -> None:
         require_probability("BKBWidth(delta=...)", self.delta)
@@ -219,8 +219,8 @@ class BBKBWidth:
     limit: float = 1.0
     fresh: bool = False
     theorem = "BBKB (2020) Theorem 2"
-    __mul__ = _scaled
-    __rmul__ = _scaled
+    __mul__ = scaled
+    __rmul__ = scaled
 
     def __post_init__(self) -> None:
         require_probability("BBKBWidth(delta=...)", self.delta)
@@ -255,8 +255,8 @@ class BKBExperimentsWidth:
 
     delta: float = 0.1
     theorem = "none: BKB's width without its constants, as in the papers' experiments"
-    __mul__ = _scaled
-    __rmul__ = _scaled
+    __mul__ = scaled
+    __rmul__ = scaled
 
     def __post_init__(self) -> None:
         require_probability("BKBExperimentsWidth(delta=...)", self.delta)
@@ -285,8 +285,8 @@ class BBKBExperimentsWidth:
     delta: float = 0.1
     limit: float = 1.0  # C̃
     theorem = "none: BBKB's width without its constants, as in the papers' experiments"
-    __mul__ = _scaled
-    __rmul__ = _scaled
+    __mul__ = scaled
+    __rmul__ = scaled
 
     def __post_init__(self) -> None:
         require_probability("BBKBExperimentsWidth(delta=...)", self.delta)
@@ -311,8 +311,8 @@ class ScaledWidth:
 
     width: Width
     factor: float
-    __mul__ = _scaled
-    __rmul__ = _scaled
+    __mul__ = scaled
+    __rmul__ = scaled
 
     def __post_init__(self) -> None:
         require_positive("ScaledWidth(factor=...)", self.factor)
@@ -348,8 +348,8 @@ class ConstantWidth:
     value: float = 1.0
     delta: float = 0.1
     theorem = "no theorem: a constant beta"
-    __mul__ = _scaled
-    __rmul__ = _scaled
+    __mul__ = scaled
+    __rmul__ = scaled
 
     def __post_init__(self) -> None:
         require_positive("ConstantWidth(value=...)", self.value)

@@ -36,6 +36,10 @@ class AskError(NoRegretError, ValueError):
     """There is nothing that could be asked for."""
 
 
+class ExhaustedError(AskError):
+    """Nothing is left that is worth evaluating."""
+
+
 class TellError(NoRegretError, ValueError):
     """What was told does not fit what was asked, or is not a number."""
 
@@ -106,6 +110,13 @@ def require_count(name: str, value: object, least: int = 1) -> int:
     if value < least:
         raise ArgumentError(f"{name} must be at least {least}, got {value!r}.")
     return int(value)
+
+
+def require_flag(name: str, value: object) -> bool:
+    """Return `value` if it is True or False."""
+    if not isinstance(value, bool):
+        raise ArgumentError(f"{name} must be True or False, got {value!r}.")
+    return value
 
 
 def require_choice(name: str, value: object, choices: tuple[str, ...]) -> str:

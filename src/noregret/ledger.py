@@ -34,12 +34,15 @@ class Ledger:
     counts: Indices = field(default_factory=_no_rows)  # (n,)
     sums: Vector = field(default_factory=_no_numbers)  # (n,)
     squares: Vector = field(default_factory=_no_numbers)  # (n,)
+    entries: Indices = field(default_factory=_no_rows)  # (n,) values or averages told one by one
     evaluations: int = field(init=False)  # values told
     _place: Indices = field(init=False)  # (N,) 1 + position in `rows`, 0 where never evaluated
 
     def __post_init__(self) -> None:
         self.rows, self.counts = self.rows.copy(), self.counts.copy()
         self.sums, self.squares = self.sums.copy(), self.squares.copy()
+        whole = len(self.entries) == len(self.rows)  # runs saved before entries were counted
+        self.entries = (self.entries if whole else self.counts).copy()
         self.evaluations = int(self.counts.sum())
         self._place = np.zeros(
             max(self.candidates, int(self.rows.max(initial=-1)) + 1), dtype=np.int64
@@ -55,17 +58,21 @@ class Ledger:
         return self.sums / self.counts
 
     def variances(self) -> Vector:
-        """Sample variance of each candidate's values; NaN where there are fewer than two."""
+        """Sample variance of one value of each candidate; NaN where fewer than two were told.
+
+        With averages m_g of c_g values told, Σ c_g (m_g − m̄)² is ξ²·χ² with as many degrees of
+        freedom as entries less one, single values being averages of one.
+        """
         with np.errstate(invalid="ignore", divide="ignore"):
             spread = np.maximum(self.squares - self.sums**2 / self.counts, 0.0)
-            return np.where(self.counts > 1, spread / (self.counts - 1), np.nan)
+            return np.where(self.entries > 1, spread / (self.entries - 1), np.nan)
 
     def add(self, rows: Indices, values: Vector) -> None:
         """Add one value a row, rows in any order and with repeats."""
         self._add(rows, np.ones(len(rows), dtype=np.int64), values, values**2)
 
     def add_means(self, rows: Indices, means: Vector, counts: Indices) -> None:
-        """Add averages of several values; their spread is unknown and taken as zero."""
+        """Add averages of several values, whose spread about them is unknown."""
         self._add(rows, counts, counts * means, counts * means**2)
 
     def _add(self, rows: Indices, counts: Indices, sums: Vector, squares: Vector) -> None:
@@ -73,6 +80,7 @@ class Ledger:
         place = self._place[rows] - 1
         self.evaluations += int(counts.sum())
         np.add.at(self.counts, place, counts)
+        np.add.at(self.entries, place, 1)
         np.add.at(self.sums, place, sums)
         np.add.at(self.squares, place, squares)
 
@@ -91,5 +99,6 @@ class Ledger:
         self._place[new] = 1 + n + np.arange(len(new))
         self.rows = extended(self.rows, new)
         self.counts = extended(self.counts, np.zeros(len(new), dtype=np.int64))
+        self.entries = extended(self.entries, np.zeros(len(new), dtype=np.int64))
         self.sums = extended(self.sums, np.zeros(len(new)))
         self.squares = extended(self.squares, np.zeros(len(new)))

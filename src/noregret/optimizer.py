@@ -31,7 +31,7 @@ from noregret.errors import (
 )
 from noregret.explanations import Explanation, explained
 from noregret.kernels import Kernel, as_kernel
-from noregret.policy import Evidence, Policy, State
+from noregret.policy import Accountable, Evidence, Policy, State
 from noregret.pools import Domain, Keys, Places, require_domain
 from noregret.snapshot import Parts
 from noregret.threads import steady
@@ -246,8 +246,9 @@ class Optimizer:
         array([0.3 , 0.48])
         """
         with steady():
-            posterior, beta = self._policy.posterior(self._state, self._evidence())
-        return PosteriorView(posterior, beta, self._books.units, self.pool)
+            outlook = self._policy.posterior(self._state, self._evidence())
+        units = self._books.units.centred(outlook.centre)
+        return PosteriorView(outlook.posterior, outlook.beta, units, self.pool)
 
     def best(self) -> Best:
         """Return the evaluated candidate of highest posterior mean (of lowest, minimising).
@@ -315,6 +316,21 @@ class Optimizer:
         with steady():
             appraisal = self._policy.appraise(self._state, evidence, row)
         return explained(appraisal, evidence, row, books.records, books.units)
+
+    def account(self) -> str:
+        """Say what is done and why, what was learned for that, and what it guarantees.
+
+        >>> import noregret as nr
+        >>> opt = nr.auto(nr.Pool([[0.0], [0.5], [1.0]]))
+        >>> print(opt.account())
+        Nothing told yet: the first candidates are drawn by chance.
+        """
+        policy = self._policy
+        if not isinstance(policy, Accountable):
+            return f"{policy!r}"
+        with steady():
+            lines = policy.account(self._state, self._evidence(), self._books.units.outwards)
+        return "\n".join(lines)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole run to one file, all or nothing; `noregret.load` goes on from it.

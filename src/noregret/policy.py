@@ -8,8 +8,9 @@ which the optimizer holds and saves.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, final, runtime_checkable
+from typing import Any, Protocol, TypeVar, final, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +28,8 @@ class Evidence:
 
     places: Places  # the domain, and points off it
     told: Points
+    entries: Vector  # (n,) values, or averages of several, told of each …
+    scatter: Vector  # (n,) … and their sample variance, NaN where there are fewer than two
     open_: Points
     excluded: Mask  # (N,)
     asked_variances: Vector  # σ²_stale of evaluations told since the last batch was opened …
@@ -89,6 +92,16 @@ class Estimates:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
+class Outlook:
+    """What is believed of f everywhere, and how wide."""
+
+    posterior: Posterior
+    beta: float  # what steers choices
+    centre: float = 0.0  # to be added to means of the posterior
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
 class Gap:
     """How far a row can be from the best, with probability 1 − delta."""
 
@@ -145,12 +158,21 @@ class Policy(Protocol[State]):
 
     def estimates(self, state: State, evidence: Evidence) -> Estimates: ...
 
-    def posterior(self, state: State, evidence: Evidence) -> tuple[Posterior, float]:
-        """Return what is believed, and the beta that steers choices."""
-        ...
+    def posterior(self, state: State, evidence: Evidence) -> Outlook: ...
 
     def certify(self, state: State, evidence: Evidence, row: int) -> Gap: ...
     def appraise(self, state: State, evidence: Evidence, row: int) -> Appraisal: ...
+
+
+@runtime_checkable
+class Accountable(Protocol):
+    """A policy that can say what it has learned and does."""
+
+    def account(
+        self, state: Any, evidence: Evidence, outwards: Callable[[float], float]
+    ) -> tuple[str, ...]:
+        """Return some sentences; `outwards` puts a value in the user's sign and units."""
+        ...
 
 
 @runtime_checkable

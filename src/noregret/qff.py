@@ -14,9 +14,9 @@ from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.baselines import anything, singles
 from noregret.errors import ArgumentError, AskError, CertificateError, require_count
 from noregret.kernels import RBF, Kernel, Scaled
-from noregret.policy import Appraisal, Estimates, Evidence, Footing, Gap, Proposal
+from noregret.policy import Appraisal, Estimates, Evidence, Footing, Gap, Outlook, Proposal
 from noregret.pools import Picks, Places, Scales
-from noregret.posteriors import ExactPosterior, Points, Posterior, cholesky
+from noregret.posteriors import ExactPosterior, Points, cholesky
 from noregret.streams import Purpose
 
 Phases: TypeAlias = npt.NDArray[np.complex128]
@@ -266,14 +266,14 @@ class ThompsonQFF:
         unknown = np.full(len(mean), np.nan)
         return Estimates(mean, np.sqrt(np.einsum("ij,ij->j", half, half)), unknown, unknown)
 
-    def posterior(self, state: Weights, evidence: Evidence) -> tuple[Posterior, float]:
+    def posterior(self, state: Weights, evidence: Evidence) -> Outlook:
         """Return the same belief as a posterior over functions: O(n³) for n unique points."""
         dim = evidence.places.dim
         prior = ExactPosterior.prior(
             self.features, noise_std=self.noise_std, ridge=self.ridge, dim=dim
         )
         rng = evidence.rng(Purpose.DICTIONARY)
-        return prior.condition(evidence.told, Points.none(dim), rng), 1.0
+        return Outlook(prior.condition(evidence.told, Points.none(dim), rng), 1.0)
 
     def certify(self, state: Weights, evidence: Evidence, row: int) -> Gap:
         """Say that there is no theorem."""
@@ -281,7 +281,8 @@ class ThompsonQFF:
 
     def appraise(self, state: Weights, evidence: Evidence, row: int) -> Appraisal:
         """Return what is thought of a row, beside the best candidate of the next function drawn."""
-        posterior, beta = self.posterior(state, evidence)
+        outlook = self.posterior(state, evidence)
+        posterior, beta = outlook.posterior, outlook.beta
         first = None
         if not evidence.excluded.all():
             state = state.told(evidence.told, self.features, self.ridge)

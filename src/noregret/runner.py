@@ -11,8 +11,9 @@ import numpy as np
 
 from noregret.answers import Best, Certificate
 from noregret.arrays import Vector
+from noregret.auto import auto
 from noregret.batches import Batch, Failed
-from noregret.errors import ArgumentError, TellError, require_count
+from noregret.errors import ArgumentError, ExhaustedError, TellError, require_count
 from noregret.optimizer import Goal, Optimizer
 from noregret.pools import Domain, Keys
 from noregret.progress import Display
@@ -68,6 +69,17 @@ class Result:
         """
         return self.optimizer.certificate()
 
+    def explain(self) -> str:
+        """Say what was done and why, what was learned for that, and what it guarantees.
+
+        >>> import noregret as nr
+        >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+        >>> result = nr.maximize(lambda x: x[0], pool, budget=20)
+        >>> result.explain().partition(";")[0]
+        'Exact posterior on 3 unique points'
+        """
+        return self.optimizer.account()
+
     def __str__(self) -> str:
         found = f"best {self.best()}" if self.optimizer.evaluations else "nothing measured"
         switches = f"{self.switches} switch{'' if self.switches == 1 else 'es'}"
@@ -78,8 +90,8 @@ def maximize(
     f: Objective,
     pool: Domain,
     *,
-    algorithm: Callable[..., Optimizer],
     budget: int,
+    algorithm: Callable[..., Optimizer] = auto,
     stop_when: Stop[Any] | Sequence[Stop[Any]] | None = None,
     callback: Callback | None = None,
     progress: bool = True,
@@ -111,8 +123,8 @@ def minimize(
     f: Objective,
     pool: Domain,
     *,
-    algorithm: Callable[..., Optimizer],
     budget: int,
+    algorithm: Callable[..., Optimizer] = auto,
     stop_when: Stop[Any] | Sequence[Stop[Any]] | None = None,
     callback: Callback | None = None,
     progress: bool = True,
@@ -184,6 +196,8 @@ def _run(f: Callable[..., float | Failed], optimizer: Optimizer, wishes: _Wishes
                 ended = watch.ended()
         except KeyboardInterrupt:
             return history.result("interrupted")
+        except ExhaustedError:
+            ended = "every candidate evaluated"
         except Exception as error:
             error.result = history.result("error")  # type: ignore[attr-defined]  # for the caller
             raise

@@ -83,3 +83,62 @@ class Stay:
     @property
     def _repeat(self) -> Repeat:
         return Repeat(self.limit)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Stay for as long as `short` allows; where switches cost, until worth it, up to `long`.
+
+    B(c) = ⌊(c − 1)·ridge/σ²(x)⌋ evaluations of x keep every variance within a factor c, and
+
+        max(1, B(short), min(⌈switch_cost⌉, B(long)))                                           (2)
+
+    are taken before feedback is looked at: a stay that costs nothing, or one that pays for the
+    switch. Both are within MINI's bound with limit = long, so that its theorems hold.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 10] for x in range(11)])
+    >>> for cost in (0.0, 2.0, 100.0):
+    ...     rule = nr.Settle(switch_cost=cost)
+    ...     opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
+    ...     print(len(opt.ask()))
+    1
+    2
+    3
+    """
+
+    short: float = 1.25
+    long: float = 4.0
+    switch_cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_above("Settle(short=...)", self.short, 1.0)
+        require_at_least("Settle(long=...)", self.long, self.short)
+        Stay(self.long, self.switch_cost)
+
+    @property
+    def reason(self) -> str:
+        cost = f", switch cost {self.switch_cost:g}" if self.switch_cost else ""
+        return f"stay rule{cost}"
+
+    def open(self, opening: Opening) -> Fill:
+        return Fill(ridge=opening.ridge)
+
+    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        return Repeat(self.long).owe(fill, choice, count)
+
+    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
+        rules = (Repeat(self.short), Stay(self.long, self.switch_cost))
+        return max((rule.take(fill, choice) for rule in rules), key=_count)  # (2)
+
+    def is_full(self, fill: Fill) -> bool:
+        return fill.over
+
+    def admits(self, batch: int) -> float:
+        rules = (Repeat(self.short), Stay(self.long, self.switch_cost))
+        return max(rule.admits(batch) for rule in rules)
+
+
+def _count(taken: tuple[int, Fill]) -> int:
+    return taken[0]

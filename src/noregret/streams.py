@@ -15,6 +15,7 @@ class Purpose(IntEnum):
     DICTIONARY = 1
     POLICY = 2
     THOMPSON = 3
+    LEARNING = 4
 
 
 def stream(seed: int, purpose: Purpose, step: int) -> np.random.Generator:

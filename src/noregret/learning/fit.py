@@ -14,7 +14,7 @@ from noregret.kernels import Kernel, Scaled
 from noregret.learning.families import LONGEST, SHORTEST, Family
 from noregret.learning.likelihood import Likelihood, Sample
 
-MOST_POINTS = 400  # n³ a step: a tenth of a second at most
+MOST_POINTS = 200  # n³ a step: some milliseconds
 STEPS = 60  # of the ascent
 ROUGHER = 2.5  # how much shorter, in logarithms, lengthscales are at the second start
 SCALE = (0.0, 1.0)  # mean and deviation of log s², relative to the spread of the averages

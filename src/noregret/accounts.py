@@ -1,0 +1,95 @@
+"""What a run without knobs has learned and does, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from noregret.learning import Family, Fixed, Grouped, Joint, Lesson
+
+FAR = 10.0  # ranges: a feature of longer lengthscale hardly matters
+NAMED = 5  # features that are listed
+THEOREMS = (
+    "Bounds and certificates are a theorem's, provided that the learned model is right; "
+    "delta is shared among models (6δ/π²k² for the k-th)"
+)
+
+
+def account_of(
+    family: Family,
+    lesson: Lesson | None,
+    *,
+    how: str,
+    attitude: str,
+    names: Sequence[str],
+    outwards: Callable[[float], float],
+) -> tuple[str, ...]:
+    """Return some sentences: what is done and why, the model, its noise, what is guaranteed."""
+    if lesson is None:
+        return ("Nothing told yet: the first candidates are drawn by chance.",)
+    return (
+        f"{how}.",
+        f"{_kernel(family, lesson, names, outwards)}.",
+        f"{_noise(lesson)}.",
+        *_calibration(lesson),
+        *_floor(lesson, outwards),
+        f"{_guarantee(attitude)}.",
+    )
+
+
+def _kernel(
+    family: Family, lesson: Lesson, names: Sequence[str], outwards: Callable[[float], float]
+) -> str:
+    deviation, mean = math.sqrt(lesson.model.scale), outwards(lesson.model.mean)
+    begin = f"Model {lesson.number}: f spreads by {deviation:.3g} about {mean:.4g}"
+    if isinstance(family, Fixed):
+        return f"{begin}, candidates are as alike as the bits they share (Tanimoto)"
+    assert isinstance(family, Grouped | Joint)
+    shape = {"rough": "Matérn-5/2", "smooth": "codes that differ are apart"}
+    kind = (
+        "numbers by Matérn-5/2, codes apart where they differ"
+        if isinstance(family, Joint)
+        else shape[family.shape]
+    )
+    lengths = np.exp(lesson.model.theta[2:])
+    order = [int(j) for j in np.argsort(lengths, kind="stable")[:NAMED] if lengths[j] < FAR]
+    listed = ", ".join(f"{names[j]} {lengths[j]:.2g}" for j in order)
+    matter = f"features that matter, by lengthscale in ranges: {listed}" if listed else "hardly any"
+    return f"{begin}; {kind}; {matter}"
+
+
+def _noise(lesson: Lesson) -> str:
+    error, noise = lesson.error, lesson.model.noise_std
+    if error.freedom:
+        text = f"Noise {noise:.3g} an evaluation, by {error.freedom:.0f} replicates and likelihood"
+    else:
+        text = f"Noise {noise:.3g} an evaluation, by likelihood: nothing was evaluated twice yet"
+    if error.cut:
+        text += f"; {error.cut} candidates scatter far more than the rest and were cut"
+    if lesson.is_uneven:
+        text += "; it DIFFERS across the pool, and bounds are off where it is larger"
+    return text
+
+
+def _calibration(lesson: Lesson) -> tuple[str, ...]:
+    if lesson.widening == 1:
+        return ("Left out one by one, points lie where the model expects them.",)
+    return (
+        f"Left out one by one, points lie farther off than the model expects: deviations are "
+        f"widened by {lesson.widening:.2f}.",
+    )
+
+
+def _floor(lesson: Lesson, outwards: Callable[[float], float]) -> tuple[str, ...]:
+    if not lesson.floored:
+        return ()
+    floor = outwards(lesson.floor)
+    return (f"{lesson.floored} averages far worse than the rest count as {floor:.4g}.",)
+
+
+def _guarantee(attitude: str) -> str:
+    if attitude == "safe":
+        return f"{THEOREMS}. Choices are by the same width, so that its regret bound applies"
+    return f"{THEOREMS}. Choices are by a narrower width, for which no regret bound is proven"

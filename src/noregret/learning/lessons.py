@@ -1,0 +1,86 @@
+"""What a run has learned of kernel, mean and noise, and how far that is to be trusted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from noregret.arrays import Rows, Vector
+from noregret.learning.calibration import LeftOut
+from noregret.learning.families import Family
+from noregret.learning.fit import Learned, fit, some
+from noregret.learning.likelihood import Likelihood, Sample
+from noregret.learning.replicates import PureError, unevenness
+
+FLOOR = 2.0  # times the distance from the median to the best, below the median
+SURE = 1e6  # how many replicates the user's word that there is no noise is worth
+QUIET = 1e-6  # of the spread of the averages: noise that counts as none
+UNEVEN = 1e-3  # probability below which noise is said to differ across the pool
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """A model, fitted to the values told up to some moment."""
+
+    model: Learned
+    floor: float  # averages below it count as this …
+    floored: int  # … so many of them
+    error: PureError
+    unevenness: float  # probability of noise so uneven, were it even
+    widening: float  # of deviations, by what was left out
+    number: int  # the how-manieth lesson it is, from 1
+
+    @property
+    def is_uneven(self) -> bool:
+        return self.unevenness < UNEVEN
+
+    def seen(self, averages: Vector) -> Vector:
+        """Return averages as the model sees them: from the floor up, about its mean."""
+        return np.maximum(averages, self.floor) - self.model.mean
+
+
+def learn(
+    family: Family,
+    X: Rows,
+    counts: Vector,
+    averages: Vector,
+    entries: Vector,
+    scatter: Vector,
+    *,
+    last: Lesson | None,
+    deterministic: bool,
+    rng: np.random.Generator,
+) -> Lesson:
+    """Fit a model to averages and the scatter of replicates.
+
+    What is wanted is the order among the best; a diverged run far below all others would spend the
+    model's flexibility on the bottom. So averages count from a floor up,
+
+        floor = median − 2·(best − median)                                                     (1)
+
+    On more than some hundred points, on a subset. Deterministic values are replicates of
+    themselves that agree.
+    """
+    middle, best = float(np.median(averages)), float(averages.max())
+    floor = middle - FLOOR * (best - middle)  # (1)
+    seen = np.maximum(averages, floor)
+    error = PureError.of(entries, scatter)
+    variance, freedom = error.variance, error.freedom
+    if deterministic:
+        variance, freedom = QUIET * float(np.var(seen)), SURE
+    sample = some(Sample(X, counts, seen, variance, freedom), rng)
+    starts = () if last is None else (last.model.theta,)
+    model = fit(family, sample, starts)
+    widening = LeftOut.of(Likelihood(family, sample), model.theta).widening()
+    number = 1 if last is None else last.number + 1
+    floored = int((averages < floor).sum())
+    return Lesson(model, floor, floored, error, unevenness(entries, scatter), widening, number)
+
+
+def share(delta: float, number: int) -> float:
+    """Return the part of δ that the k-th model may fail with: 6δ/(π²k²), which sum up to δ."""
+    return 6.0 * delta / (math.pi**2 * number**2)
