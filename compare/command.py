@@ -13,8 +13,7 @@ from compare.match import play
 from compare.problems import PROBLEMS
 from compare.report import MARK, PAGE, publish, section
 from compare.summary import Standings
-from experiments.data import Damaged, Missing
-from experiments.options import shared_parser
+from experiments.options import shared_parser, told
 from experiments.report import into_page
 from experiments.store import Store
 from experiments.work import share
@@ -40,14 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"{option}: no {', '.join(unknown)}; there are {', '.join(table)}.", file=sys.stderr
             )
             return 2
-    try:
-        return _make(options)
-    except (Missing, Damaged) as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; finished runs are kept, the same command goes on.", file=sys.stderr)
-        return 130
+    return told(lambda: _make(options))
 
 
 def _parser() -> argparse.ArgumentParser:

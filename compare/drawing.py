@@ -8,13 +8,13 @@ import numpy as np
 
 from compare.contestants import AUTO, CONTESTANTS
 from compare.goals import title
-from compare.summary import Standings, across, average_ranks, figure
+from compare.summary import Figure, Standings, across, average_ranks, figure
 from experiments.drawing import canvas
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Picture
 
 COLOURS = {
     "auto": "#d55e00",
@@ -29,7 +29,7 @@ COLOURS = {
 FLOOR = 1e-4  # of the axis of regrets
 
 
-def ranks(standings: Standings) -> Figure:
+def ranks(standings: Standings) -> Picture:
     """Average ranks against budgets, for both regrets."""
     drawn = canvas(1, 2)
     words = {"regret": "cumulative regret", "simple": "simple regret"}
@@ -40,9 +40,7 @@ def ranks(standings: Standings) -> Figure:
             found = [by_budget[budget][who] for budget in T]
             if not found:
                 continue
-            value = np.array([one.value for one in found])
-            reach = np.abs([[one.low, one.high] for one in found] - value[:, None]).T
-            _points(axes, who, T, value, reach)
+            _points(axes, who, T, found)
         axes.set_xscale("log")
         axes.invert_yaxis()
         axes.set_title(f"average rank in {word}", fontsize=9)
@@ -52,7 +50,7 @@ def ranks(standings: Standings) -> Figure:
     return drawn
 
 
-def pools(standings: Standings, measure: str) -> Figure:
+def pools(standings: Standings, measure: str) -> Picture:
     """Regret over uniform's of every contestant on every pool: a panel a budget."""
     budgets = standings.budgets
     names = list(dict.fromkeys(name for name, _, _ in standings.samples))
@@ -60,23 +58,7 @@ def pools(standings: Standings, measure: str) -> Figure:
     grid = drawn.subplots(1, len(budgets), sharey=True, squeeze=False)[0]
     for axes, T in zip(grid, budgets, strict=True):
         for who in reversed(standings.contestants(T)):
-            held = [
-                (at, name) for at, name in enumerate(names) if (name, who, T) in standings.samples
-            ]
-            found = [figure(standings.means(measure, T, who, [name])[:, 0]) for _, name in held]
-            value = np.maximum([one.value for one in found], FLOOR)
-            low = np.maximum([one.low for one in found], FLOOR)
-            reach = np.array([value - low, np.maximum([one.high for one in found] - value, 0)])
-            axes.errorbar(
-                value,
-                [at for at, _ in held],
-                xerr=np.maximum(reach, 0),
-                fmt="o" if who == AUTO else ".",
-                color=COLOURS[who],
-                markersize=5 if who == AUTO else 4,
-                linewidth=0.7,
-                label=title(who),
-            )
+            _dots(axes, who, names, {n: _on(standings, measure, T, who, n) for n in names})
         axes.set_xscale("log")
         axes.axvline(1.0, color=COLOURS["uniform"], linewidth=0.6)
         axes.set_title(f"T = {T}", fontsize=9)
@@ -87,7 +69,7 @@ def pools(standings: Standings, measure: str) -> Figure:
     return drawn
 
 
-def times(standings: Standings) -> Figure:
+def times(standings: Standings) -> Picture:
     """Processor time against budgets, the median over pools of medians over seeds."""
     drawn = canvas(1, 1, width=5.0)
     axes = drawn.subplots(1, 1)
@@ -99,8 +81,7 @@ def times(standings: Standings) -> Figure:
             across(standings, "seconds", budget, who, standings.pools(budget, [who]))
             for budget in T
         ]
-        value = np.array([one.value for one in found])
-        _points(axes, who, T, value, np.zeros((2, len(T))))
+        _points(axes, who, T, found)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("T")
@@ -110,16 +91,51 @@ def times(standings: Standings) -> Figure:
     return drawn
 
 
-def _points(axes: Axes, who: str, x: list[int], y: np.ndarray, reach: np.ndarray) -> None:
+def _on(standings: Standings, measure: str, T: int, who: str, name: str) -> Figure | None:
+    """Return a contestant's mean on one pool, if it has been run there."""
+    if (name, who, T) not in standings.samples:
+        return None
+    return figure(standings.means(measure, T, who, [name])[:, 0])
+
+
+def _points(axes: Axes, who: str, T: list[int], found: list[Figure]) -> None:
+    beside = 1.05 ** (list(COLOURS).index(who) - len(COLOURS) / 2)  # so that intervals are seen
     axes.errorbar(
-        x, y, yerr=reach, marker="o", markersize=3, color=COLOURS[who], label=title(who), capsize=2
+        beside * np.array(T),
+        [one.value for one in found],
+        yerr=np.array([one.reach for one in found]).T,
+        marker="o",
+        markersize=3,
+        capsize=2,
+        color=COLOURS[who],
+        label=title(who),
     )
 
 
-def _legend(drawn: Figure) -> None:
+def _dots(axes: Axes, who: str, names: list[str], found: dict[str, Figure | None]) -> None:
+    """Draw a contestant's mean on every pool where there is one, none below the floor."""
+    held = {name: one for name, one in found.items() if one is not None}
+    value = np.maximum([one.value for one in held.values()], FLOOR)
+    below, above = np.array([one.reach for one in held.values()]).T
+    axes.errorbar(
+        value,
+        [names.index(name) for name in held],
+        xerr=[np.minimum(below, value - FLOOR), above],
+        fmt="o" if who == AUTO else ".",
+        markersize=5 if who == AUTO else 4,
+        linewidth=0.7,
+        color=COLOURS[who],
+        label=title(who),
+    )
+
+
+def _legend(drawn: Picture) -> None:
     named: dict[str, Artist] = {}
     for axes in drawn.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             named.setdefault(label, handle)
     handles, labels = list(named.values()), list(named)
-    drawn.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8, frameon=False)
+    ncols = 2 if len(drawn.axes) == 1 else 4
+    drawn.legend(
+        handles, labels, loc="outside lower center", ncols=ncols, fontsize=8, frameon=False
+    )

@@ -49,6 +49,11 @@ class Figure:
     def __str__(self) -> str:
         return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
 
+    @property
+    def reach(self) -> tuple[float, float]:
+        """How far the interval reaches below and above; an average of draws may lie off it."""
+        return max(self.value - self.low, 0.0), max(self.high - self.value, 0.0)
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)

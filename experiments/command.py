@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.catalogue import PLATES
-from experiments.data import VARIABLE, Damaged, Missing
+from experiments.data import VARIABLE
 from experiments.lines import Line
-from experiments.options import shared_parser
+from experiments.options import shared_parser, told
 from experiments.plates import Plate
 from experiments.problems import nasbench101, problem
 from experiments.report import PAGES, into_page, publish, section
@@ -36,14 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := [name for name in names if name not in PLATES]:
         print(f"no figure {', '.join(unknown)}; there are {', '.join(PLATES)}.", file=sys.stderr)
         return 2
-    try:
-        return _make([PLATES[name] for name in names], options)
-    except (Missing, Damaged) as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; finished runs are kept, the same command goes on.", file=sys.stderr)
-        return 130
+    return told(lambda: _make([PLATES[name] for name in names], options))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
+
+from experiments.data import Damaged, Missing
 
 
 def shared_parser(prog: str, what: str) -> argparse.ArgumentParser:
@@ -28,6 +32,18 @@ def shared_parser(prog: str, what: str) -> argparse.ArgumentParser:
         help="where finished runs are kept; remove it to begin anew",
     )
     return parser
+
+
+def told(make: Callable[[], int]) -> int:
+    """Do something and return its exit status; say what stopped it, if that is no fault of ours."""
+    try:
+        return make()
+    except (Missing, Damaged) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; finished runs are kept, the same command goes on.", file=sys.stderr)
+        return 130
 
 
 def _at_least_one(text: str) -> int:

@@ -261,6 +261,7 @@ def test_the_command_runs_draws_and_goes_on(
 needs_optuna = pytest.mark.skipif(
     importlib.util.find_spec("optuna") is None, reason="Optuna is in the extra bench"
 )
+OF_PEERS = pytest.mark.filterwarnings("ignore")  # what they warn of is theirs to mend
 needs_botorch = pytest.mark.skipif(
     importlib.util.find_spec("botorch") is None, reason="BoTorch is in the extra bench"
 )
@@ -279,6 +280,7 @@ def test_optuna_plays(who: str, name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @needs_botorch
+@OF_PEERS
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_botorch_plays(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     held = PROBLEMS[name]
@@ -330,6 +332,7 @@ def test_optuna_searches_what_a_person_would_name() -> None:
 
 
 @needs_botorch
+@OF_PEERS
 def test_log_ei_is_botorchs() -> None:
     import torch
     from botorch.acquisition import LogExpectedImprovement
