@@ -4,7 +4,7 @@ BIN := .venv/bin
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help check demo examples papers figure test test-slow mutants bench format clean
+.PHONY: help check demo examples papers figure test test-slow mutants bench compare format clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -53,6 +53,9 @@ papers: .venv/installed  ## the papers' figures: docs/papers (hours; PAPERS="--q
 
 bench: .venv-bench/installed  ## measure everything: docs/benchmarks.md (hours; BENCH="mini --quick" for less)
 	.venv-bench/bin/python -m benchmarks $(BENCH)
+
+compare: .venv-bench/installed  ## default settings against others: docs/comparison.md (days; COMPARE="--quick" for minutes)
+	.venv-bench/bin/python -m compare $(COMPARE)
 
 format: .venv/installed
 	$(BIN)/ruff format .

@@ -3,8 +3,8 @@
 import os
 import sys
 
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
+THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+os.environ.update(THREADS)
 
 if __name__ == "__main__":
     from experiments.command import main

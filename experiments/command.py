@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.catalogue import PLATES
-from experiments.data import VARIABLE, Damaged, Missing
+from experiments.data import VARIABLE
 from experiments.lines import Line
+from experiments.options import shared_parser, told
 from experiments.plates import Plate
 from experiments.problems import nasbench101, problem
 from experiments.report import PAGES, into_page, publish, section
 from experiments.settings import Sweep, sweep
 from experiments.store import Store
-from experiments.work import left, share
-from noregret.progress import Display
+from experiments.work import share
 
 OUT = Path(__file__).parent / "out"
 NO_OUTCOMES = (
@@ -38,36 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := [name for name in names if name not in PLATES]:
         print(f"no figure {', '.join(unknown)}; there are {', '.join(PLATES)}.", file=sys.stderr)
         return 2
-    try:
-        return _make([PLATES[name] for name in names], options)
-    except (Missing, Damaged) as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; finished runs are kept, the same command goes on.", file=sys.stderr)
-        return 130
+    return told(lambda: _make([PLATES[name] for name in names], options))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments",
-        description="Reproduce the figures of the papers. Finished runs are kept, not run again; "
-        "several of these commands, on one machine or on a shared folder, share the work.",
-    )
+    parser = shared_parser("python -m experiments", "Reproduce the figures of the papers.")
     parser.add_argument("figures", nargs="*", help="such as bbkb-fig1; all, if none is named")
-    parser.add_argument("--list", action="store_true", help="name the figures")
-    parser.add_argument("--quick", action="store_true", help="small versions, in minutes")
-    parser.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, help="processes")
-    parser.add_argument(
-        "--minutes", type=float, default=float("inf"), help="start no more runs after"
-    )
-    parser.add_argument("--draw", action="store_true", help="run nothing: draw what is stored")
-    parser.add_argument(
-        "--cells",
-        type=Path,
-        default=None,
-        help="where finished runs are kept; remove it to begin anew",
-    )
     return parser
 
 
@@ -102,27 +76,11 @@ def _publish(plate: Plate, held: Sweep, store: Store, *, quick: bool) -> None:
     for claim in claims:
         print(f"  {'yes' if claim.agrees else 'NO '}  {claim.says}: {claim.found}")
     if not quick:
-        into_page(PAGES / f"{plate.paper}.md", plate, section(plate, held, store, claims))
+        into_page(PAGES / f"{plate.paper}.md", plate.name, section(plate, held, store, claims))
 
 
 def _run(lines: list[Line], store: Store, options: argparse.Namespace) -> int:
-    """Run what is missing, with a bar that shows how much there is; return what failed."""
+    """Run what is missing; return what failed."""
     for name in dict.fromkeys(line.problem for line in lines):
         problem(name)  # so that missing data are told of before anything is run
-    total = left(lines, store)
-    with Display("runs", total=total) as display:
-        done = 0
-
-        def tick(now: int) -> None:
-            nonlocal done
-            display.advance(max(0, total - now - done))
-            done = max(done, total - now)
-
-        until = time.time() + 60 * options.minutes
-        return share(lines, store.folder, jobs=options.jobs, until=until, tick=tick)
-
-
-def _at_least_one(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text}")
-    return int(text)
+    return share(lines, store.folder, jobs=options.jobs, minutes=options.minutes)

@@ -121,11 +121,11 @@ def _end(line: Line, store: Store, plate: Plate) -> str:
 WORDS = {"bandwidth_squared": "σ²"}
 
 
-def into_page(page: Path, plate: Plate, text: str) -> None:
-    """Put a plate's section between its markers on a page; nothing else changes."""
-    begin, end = f"<!-- {plate.name} -->", f"<!-- /{plate.name} -->"
+def into_page(page: Path, name: str, text: str) -> None:
+    """Put a section between its markers on a page; nothing else changes."""
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     before, found, rest = page.read_text().partition(begin)
     _, closed, after = rest.partition(end)
     if not (found and closed):
-        raise ValueError(f"{page} has no place for {plate.name}: {begin} and {end}.")
+        raise ValueError(f"{page} has no place for {name}: {begin} and {end}.")
     page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")

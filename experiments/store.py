@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,8 +31,11 @@ class Store:
         return self._path(cell).exists()
 
     def read(self, cell: Cell) -> Record:
-        held = json.loads(self._path(cell).read_text())
-        return cast(Record, held["record"])
+        return cast(Record, self.load(cell))
+
+    def load(self, cell: Cell) -> object:
+        """Return what a cell gave, whatever kind of record that is."""
+        return json.loads(self._path(cell).read_text())["record"]
 
     def regret(self, cell: Cell) -> float:
         """Return the regret of a finished run at its horizon, read once."""
@@ -40,7 +43,7 @@ class Store:
             self._regrets[cell.key] = self.read(cell)["regret"][-1]
         return self._regrets[cell.key]
 
-    def write(self, cell: Cell, record: Record) -> None:
+    def write(self, cell: Cell, record: Mapping[str, object]) -> None:
         """Store what a cell gave; a reader sees all of it or nothing."""
         path = self._path(cell)
         scratch = path.with_suffix(f".{os.getpid()}.part")

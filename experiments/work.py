@@ -6,17 +6,25 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TypeAlias
 
 from experiments.cells import Cell
 from experiments.lines import Line
 from experiments.problems import problem
 from experiments.store import Store
 from experiments.trial import run
+from noregret.progress import Display
 
 PAUSE = 1.0  # seconds between looks at what others are doing
+Play: TypeAlias = Callable[[Cell], Mapping[str, object]]  # a module's function: processes share it
+
+
+def trial(cell: Cell) -> Mapping[str, object]:
+    """Run a cell of the papers' experiments."""
+    return run(cell, problem(cell.problem))
 
 
 def missing(lines: Sequence[Line], store: Store) -> list[Cell]:
@@ -32,7 +40,9 @@ def left(lines: Sequence[Line], store: Store) -> int:
     return len(missing(lines, store)) + unknown
 
 
-def work(lines: Sequence[Line], folder: Path, until: float = float("inf")) -> int:
+def work(
+    lines: Sequence[Line], folder: Path, until: float = float("inf"), play: Play = trial
+) -> int:
     """Run cells until all are stored, by us or by others, or the clock says stop.
 
     Which setting is repeated is known only once its grid has been run, so we look again. A cell
@@ -48,7 +58,7 @@ def work(lines: Sequence[Line], folder: Path, until: float = float("inf")) -> in
             if time.time() >= until:
                 break
             try:
-                taken |= _run_if_free(cell, store)
+                taken |= _run_if_free(cell, store, play)
             except Exception:
                 failed.add(cell.key)
                 print(f"{cell.as_dict()} failed:", file=sys.stderr)
@@ -58,36 +68,41 @@ def work(lines: Sequence[Line], folder: Path, until: float = float("inf")) -> in
     return len(failed)
 
 
-def _run_if_free(cell: Cell, store: Store) -> bool:
+def _run_if_free(cell: Cell, store: Store, play: Play) -> bool:
     with store.claim(cell) as ours:
         if ours:
-            store.write(cell, run(cell, problem(cell.problem)))
+            store.write(cell, play(cell))
         return ours
 
 
-def _crew_member(lines: Sequence[Line], folder: Path, until: float) -> None:
+def _crew_member(lines: Sequence[Line], folder: Path, until: float, play: Play) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, who then ends us
-    sys.exit(1 if work(lines, folder, until) else 0)
+    sys.exit(1 if work(lines, folder, until, play) else 0)
 
 
 def share(
-    lines: Sequence[Line], folder: Path, *, jobs: int, until: float, tick: Callable[[int], None]
+    lines: Sequence[Line], folder: Path, *, jobs: int, minutes: float, play: Play = trial
 ) -> int:
-    """Let `jobs` processes work; `tick` is told how many runs are left, every second or so.
+    """Let `jobs` processes work, with a bar that shows how many runs are left.
 
     Returns how many of them failed in something.
     """
-    store = Store(folder)
+    store, until = Store(folder), time.time() + 60 * minutes
     context = get_context("spawn")
-    crew = [context.Process(target=_crew_member, args=(lines, folder, until)) for _ in range(jobs)]
-    for worker in crew:
-        worker.start()
-    try:
-        while any(worker.is_alive() for worker in crew):
-            tick(left(lines, store))
-            time.sleep(PAUSE)
-    finally:
+    given = (lines, folder, until, play)
+    crew = [context.Process(target=_crew_member, args=given) for _ in range(jobs)]
+    total, done = left(lines, store), 0
+    with Display("runs", total=total) as display:
         for worker in crew:
-            worker.terminate()  # a no-op for those that are done; the others' claims go with them
-            worker.join()
+            worker.start()
+        try:
+            while any(worker.is_alive() for worker in crew):
+                now = total - left(lines, store)
+                display.advance(max(0, now - done))
+                done = max(done, now)
+                time.sleep(PAUSE)
+        finally:
+            for worker in crew:
+                worker.terminate()  # a no-op for those done; the others' claims go with them
+                worker.join()
     return sum(worker.exitcode != 0 for worker in crew)

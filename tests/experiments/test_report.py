@@ -97,7 +97,7 @@ def test_a_section_goes_between_its_markers_and_nothing_else_changes(tmp_path: P
     others = "<!-- bbkb-fig2 -->\n\nsecond\n\n<!-- /bbkb-fig2 -->\n\nafter\n"
     page.write_text(f"before\n\n<!-- bbkb-fig1 -->\nold\n<!-- /bbkb-fig1 -->\n\nwhy\n{others}")
     for _ in range(2):
-        into_page(page, plate, "new")
+        into_page(page, plate.name, "new")
         assert page.read_text() == (
             "before\n\n<!-- bbkb-fig1 -->\n\nnew\n\n<!-- /bbkb-fig1 -->\n\nwhy\n" + others
         )
@@ -107,7 +107,7 @@ def test_a_page_without_a_place_is_left_as_it_is(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("before <!-- bbkb-fig1 --> and no end")
     with pytest.raises(ValueError, match="no place for bbkb-fig1"):
-        into_page(page, PLATES["bbkb-fig1"], "new")
+        into_page(page, "bbkb-fig1", "new")
     assert page.read_text() == "before <!-- bbkb-fig1 --> and no end"
 
 

@@ -1,0 +1,77 @@
+"""`python -m compare`: run what is missing, draw, and write the page."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from compare.contestants import CONTESTANTS
+from compare.lineup import lineup
+from compare.match import play
+from compare.problems import PROBLEMS
+from compare.report import MARK, PAGE, publish, section
+from compare.summary import Standings
+from experiments.options import shared_parser, told
+from experiments.report import into_page
+from experiments.store import Store
+from experiments.work import share
+
+OUT = Path(__file__).parent / "out"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the contestants and problems named, or all of them; return the exit status."""
+    options = _parser().parse_args(arguments)
+    if options.list:
+        for one in CONTESTANTS.values():
+            print(f"{one.name:14} {one.title}: T ≤ {one.most}, {one.seeds} seeds")
+        print(f"on {', '.join(PROBLEMS)}")
+        return 0
+    known = (
+        ("--only", options.only, [*CONTESTANTS]),
+        ("--problems", options.problems, [*PROBLEMS]),
+    )
+    for option, names, table in known:
+        if unknown := [name for name in names if name not in table]:
+            print(
+                f"{option}: no {', '.join(unknown)}; there are {', '.join(table)}.", file=sys.stderr
+            )
+            return 2
+    return told(lambda: _make(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = shared_parser("python -m compare", "Compare methods at their default settings.")
+    parser.add_argument("--only", type=_names, default=list(CONTESTANTS), help="such as auto,tpe")
+    parser.add_argument("--problems", type=_names, default=list(PROBLEMS), help="such as gb1,oer")
+    return parser
+
+
+def _make(options: argparse.Namespace) -> int:
+    """Run what is named, then publish all that is stored; a quick run leaves docs as they are."""
+    store = Store(options.cells or OUT / ("quick-cells" if options.quick else "cells"))
+    named = lineup(quick=options.quick, only=options.only, problems=options.problems)
+    failed = 0
+    if not options.draw:
+        failed = share(named, store.folder, jobs=options.jobs, minutes=options.minutes, play=play)
+    standings = Standings.of(lineup(quick=options.quick), store)
+    if not standings.samples:
+        print("nothing has been run yet; nothing is drawn.", file=sys.stderr)
+        return 1
+    folder = OUT / "quick" if options.quick else PAGE.with_suffix("")
+    reached = publish(standings, folder)
+    if not options.quick:
+        into_page(PAGE, MARK, section(standings, reached, folder.name))
+    met = sum(one.met for one in reached)
+    print(f"{met} of {len(reached)} goals are met; {folder}")
+    for one in reached:
+        print(f"  {'yes' if one.met else 'NO '}  {one.says}: {one.found}")
+    if failed:
+        print(f"{failed} processes had runs that failed; see above.", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

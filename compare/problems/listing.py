@@ -1,0 +1,65 @@
+"""Candidates as a user would hand them over, beside how a person would describe them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+import noregret as nr
+from compare.problems.space import Columns, Space
+from experiments.data import path_of
+from noregret.arrays import Matrix, Vector
+from noregret.extras import require_extra
+
+Groups: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """A pool, its parameters, and the columns that mutate together."""
+
+    pool: nr.Pool | nr.BitPool
+    space: Space
+    groups: Groups | None = None  # None where no two candidates differ in one column alone
+
+
+def framed(columns: Columns, *, log: Collection[str] = (), mutable: bool = True) -> Listing:
+    """Take a table as a data frame: words become a feature a level, numbers stay as they are."""
+    pyarrow = require_extra("pyarrow", extra="tables", what="python -m compare")
+    pool = nr.Pool.from_frame(pyarrow.table(dict(columns)))
+    groups = tuple(pool.groups.values()) if mutable else None
+    return Listing(pool, Space.of(columns, log=log), groups)
+
+
+def coded(names: Sequence[str], levels: Sequence[str], codes: npt.NDArray[np.uint8]) -> Listing:
+    """Take columns of codes, all into the same levels, as one-hot columns: (N, names × levels)."""
+    count = len(levels)
+    one_hot = np.eye(count)[codes].reshape(len(codes), -1)
+    words = np.array(levels)
+    space = Space.of({name: words[codes[:, at]].tolist() for at, name in enumerate(names)})
+    groups = tuple(tuple(range(at, at + count)) for at in range(0, one_hot.shape[1], count))
+    return Listing(nr.Pool(one_hot), space, groups)
+
+
+def measured(names: Sequence[str], X: Matrix, *, mutable: bool = False) -> Listing:
+    """Take numbers as they are."""
+    space = Space.of({name: X[:, at] for at, name in enumerate(names)})
+    return Listing(nr.Pool(X), space, tuple((at,) for at in range(len(names))) if mutable else None)
+
+
+def sheet(file: str) -> dict[str, list[str]]:
+    """Return the columns of a packed CSV file, as text."""
+    with gzip.open(path_of(file), "rt", newline="") as lines:
+        header, *rows = csv.reader(lines)
+    return {name: [row[at] for row in rows] for at, name in enumerate(header)}
+
+
+def floats(column: Sequence[str]) -> Vector:
+    return np.array(column, dtype=np.float64)
