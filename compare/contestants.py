@@ -12,6 +12,7 @@ from compare.players import Ours, Player
 from compare.problems.base import BUDGETS, Problem
 
 SEEDS, FEW_SEEDS = 20, 5
+UNIFORM_BATCH = 50  # feedback changes nothing
 
 
 @final
@@ -36,7 +37,7 @@ def _auto(problem: Problem, seed: int, _: int) -> Player:
 
 
 def _uniform(problem: Problem, seed: int, _: int) -> Player:
-    return Ours(problem, nr.uniform(problem.domain, seed=seed))
+    return Ours(problem, nr.uniform(problem.domain, batch_size=UNIFORM_BATCH, seed=seed))
 
 
 def _evolution(problem: Problem, seed: int, _: int) -> Player:
