@@ -22,9 +22,10 @@ from noregret.growing import GrowingWidth
 from noregret.kernels import probe_rows
 from noregret.learning import Family, Lesson, learn, share
 from noregret.norms import GuessAndDouble
+from noregret.paths import draw
 from noregret.policy import Appraisal, Estimates, Evidence, Gap, Outlook, Proposal
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
-from noregret.search import Search
+from noregret.search import Enumeration, Search
 from noregret.standings import Assumption
 from noregret.stays import Settle
 from noregret.streams import Purpose
@@ -39,6 +40,8 @@ MANY = 1000  # unique points from which on they are seen through a dictionary
 OVERSAMPLE = 2.0  # q̄ of that dictionary
 LIMIT = 2.0  # C̃ of its batches
 PARTS = 64  # deterministic batches are this part of all points, once these are many
+OPTIMISM, DRAWN = 3.0, 300  # deviations, and candidates that high, among which doubt chooses
+DOUBT = "doubt: a function drawn"
 QUIET = 1e-6  # of the variance of f: the least ridge
 
 log = logging.getLogger(__name__)
@@ -69,8 +72,8 @@ class Learner:
     A learned model may be confident and wrong: then the same candidates win again and again, and
     nothing is learned. So where the choice is one that is known (its variance is below half the
     noise), it is exploited; but after 2 + k/4 evaluations of that kind, one is spent on doubt,
-    the k-th: the best candidate, known ones left out, of a function drawn from the posterior. Of T
-    evaluations that are at most √(8T) or so.
+    the k-th: the best, in a function drawn from the posterior, of those candidates that are not
+    known and reach highest by three deviations. Of T evaluations that are at most √(8T) or so.
 
     `attitude="safe"` takes a theorem's width in place of (1), and needs no doubt. Where values are
     deterministic nothing is evaluated twice, and expected improvement chooses.
@@ -245,21 +248,26 @@ class Learner:
         self, bandit: Bandit, belief: Belief, seen: Evidence, room: int
     ) -> Proposal | None:
         """Choose by functions drawn from the posterior, known candidates left out."""
-        excluded = seen.excluded.copy()
-        if len(excluded):
-            variance = belief.posterior.variance(seen.told.X)
-            rows = seen.told.rows[variance < KNOWN * belief.posterior.ridge]
-            excluded[rows[rows < len(excluded)]] = True
-            if excluded.all():
-                return None
-        drawing = replace(
-            bandit,
-            acquisition=Thompson(),
-            width=ConstantWidth(1.0, self.delta),
-            batching=FixedSize(self.workers),
-        )
-        proposal, _ = drawing.propose(belief, replace(seen, excluded=excluded), room)
-        return replace(proposal, reason="doubt: a function drawn")
+        if not isinstance(self.search, Enumeration):
+            drawing = replace(
+                bandit,
+                acquisition=Thompson(),
+                width=ConstantWidth(1.0, self.delta),
+                batching=FixedSize(self.workers),
+            )
+            proposal, _ = drawing.propose(belief, seen, room)
+            return replace(proposal, reason=DOUBT)
+        posterior, excluded = belief.posterior, seen.excluded.copy()
+        rows = seen.told.rows[posterior.variance(seen.told.X) < KNOWN * posterior.ridge]
+        excluded[rows[rows < len(excluded)]] = True
+        if excluded.all():
+            return None
+        rows = self.search.top(posterior, UCB(), OPTIMISM, excluded, DRAWN)
+        picks = seen.places.picks(rows)
+        values = draw(posterior, picks.X, min(room, self.workers), seen.rng(Purpose.THOMPSON))
+        chosen, counts = np.unique(values.argmax(axis=0), return_counts=True)
+        X = picks.X[chosen]
+        return Proposal(rows[chosen], X, counts, posterior.variance(X), DOUBT)
 
     def _bandit(self, state: Knowledge, evidence: Evidence) -> Bandit:
         """Put together the algorithm for the model and the number of points."""

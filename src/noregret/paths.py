@@ -82,6 +82,15 @@ class Landmarks:
         return np.asarray(Z.T @ self.weights + np.sqrt(left)[:, None] * eta)
 
 
+def draw(posterior: Posterior, X: Rows, size: int, rng: np.random.Generator) -> Matrix:
+    """Return `size` functions drawn from a posterior at some points, a column each: O(rows³)."""
+    C = posterior.covariance(X, X)
+    LS, kept = cholesky.pivoted(C)
+    root = cholesky.solve_lower(LS, C[kept])  # (kept, rows), rootᵀ root = C
+    values: Matrix = posterior.mean(X)[:, None] + root.T @ rng.standard_normal((len(kept), size))
+    return values
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Paths:
