@@ -97,6 +97,7 @@ MAP = (
     "designs",
     "bandit",
     "accounts",
+    "doubts",
     "learner",
     "baselines",
     "mutations",

@@ -23,7 +23,6 @@ from noregret.work import Work
 
 Kind: TypeAlias = ExactSurvey | NystromSurvey | PlainSurvey | StickySurvey
 TIE = 1e-9  # of their range: scores closer than this are ties
-TINY = 1e-300
 MEMORY = 4 << 30  # bytes of kernel values that a search may keep
 
 
@@ -158,7 +157,8 @@ class Enumeration:
                 floor = float(np.partition(known, -size)[-size]) - TIE * np.ptp(known)
             most *= 4
         rows = np.flatnonzero(looked & (bound >= floor))
-        cells = np.floor(bound[rows] / (TIE * max(float(np.ptp(bound[rows])), TINY)) + 0.37)
+        quantum = TIE * float(np.ptp(bound[rows])) or 1.0
+        cells = np.floor(bound[rows] / quantum + 0.37)
         return rows[np.lexsort((rows, -cells))][:size]
 
     def _opened(self, posterior: Posterior, excluded: Mask) -> Survey:

@@ -86,7 +86,7 @@ KNOWN: dict[str, type[Any]] = {
         *(designs.UniformDesign, designs.SobolDesign, designs.FarthestDesign),
         *(designs.MostUncertain,),
         *(ExactPosterior, NystromPosterior, Oversample, Points),
-        *(bandit.Bandit, bandit.Belief, learner.Learner, learner.Knowledge),
+        *(bandit.Bandit, bandit.Belief, learner.Learner, learner.Knowledge, learner.Grasp),
         *(learning.Grouped, learning.Fixed, learning.Joint),
         *(learning.Lesson, learning.Learned, learning.PureError),
         *(baselines.Uniform, baselines.EpsilonGreedy, baselines.Nothing),

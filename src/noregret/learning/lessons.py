@@ -12,12 +12,13 @@ from noregret.arrays import Rows, Vector
 from noregret.learning.calibration import LeftOut
 from noregret.learning.families import Family
 from noregret.learning.fit import Learned, fit, some
-from noregret.learning.likelihood import Likelihood, Sample
+from noregret.learning.likelihood import Likelihood, Sample, log_density_of_none
 from noregret.learning.replicates import PureError, unevenness
 
 FLOOR = 2.0  # times the distance from the median to the best, below the median
 SURE = 1e6  # how many replicates the user's word that there is no noise is worth
 QUIET = 1e-6  # of the spread of the averages: noise that counts as none
+FAINT = 3.0  # nats: a model that says less more than a constant has found nothing
 UNEVEN = 1e-3  # probability below which noise is said to differ across the pool
 
 
@@ -32,7 +33,14 @@ class Lesson:
     error: PureError
     unevenness: float  # probability of noise so uneven, were it even
     widening: float  # of deviations, by what was left out
+    is_constant: bool  # all values told were the same: nothing is known of any scale
+    structure: float  # log density, above that of noise about a constant
     number: int  # the how-manieth lesson it is, from 1
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether noise about a constant explains the values about as well."""
+        return self.structure < FAINT
 
     @property
     def is_uneven(self) -> bool:
@@ -75,10 +83,18 @@ def learn(
     sample = some(Sample(X, counts, seen, variance, freedom), rng)
     starts = () if last is None else (last.model.theta,)
     model = fit(family, sample, starts)
-    widening = LeftOut.of(Likelihood(family, sample), model.theta).widening()
-    number = 1 if last is None else last.number + 1
-    floored = int((averages < floor).sum())
-    return Lesson(model, floor, floored, error, unevenness(entries, scatter), widening, number)
+    likelihood = Likelihood(family, sample)
+    return Lesson(
+        model=model,
+        floor=floor,
+        floored=int((averages < floor).sum()),
+        error=error,
+        unevenness=unevenness(entries, scatter),
+        widening=LeftOut.of(likelihood, model.theta).widening(),
+        is_constant=float(np.ptp(averages)) == 0 and error.variance == 0,
+        structure=likelihood.value(model.theta) - log_density_of_none(sample),
+        number=1 if last is None else last.number + 1,
+    )
 
 
 def share(delta: float, number: int) -> float:

@@ -98,4 +98,17 @@ class Likelihood:
         return float(ones @ self.sample.y / ones.sum())
 
 
+def log_density_of_none(sample: Sample) -> float:
+    """Return the log density if f were constant and all the rest noise, both at their best.
+
+    With m = Σwȳ/Σw and Q = Σw(ȳ − m)², ξ² = (Q + νe)/(n + ν), and (1) with s² = 0.
+    """
+    w, y, v = sample.w, sample.y, sample.freedom
+    m = float(w @ y / w.sum())
+    n, Q = len(y), float(w @ (y - m) ** 2)
+    noise = max((Q + v * sample.error) / (n + v), np.finfo(float).tiny)
+    fit = Q / noise + n * (math.log(noise) + LOG_2PI) - float(np.log(w).sum())
+    return -0.5 * (fit + v * (math.log(noise) + sample.error / noise))
+
+
 JITTER = 1e-9  # of the scale: what rounding may take from the smallest eigenvalue

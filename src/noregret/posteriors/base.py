@@ -75,6 +75,10 @@ class Posterior(Protocol):
     def noise_std(self) -> float: ...
     @property
     def ridge(self) -> float: ...
+    @property
+    def points(self) -> Points:
+        """What it has seen."""
+        ...
 
     def condition(self, told: Points, open_: Points, rng: np.random.Generator) -> Posterior:
         """Believe `told`, which extends what this posterior has seen.

@@ -1,0 +1,108 @@
+"""Evaluations spent on doubt of a learned model: it may be confident and wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from noregret.acquisitions import UCB, Thompson
+from noregret.arrays import Indices, Matrix
+from noregret.bandit import Bandit, Belief
+from noregret.batching import FixedSize
+from noregret.confidence import ConstantWidth
+from noregret.designs import UniformDesign
+from noregret.paths import draw
+from noregret.policy import Evidence, Proposal
+from noregret.posteriors import Posterior
+from noregret.search import Enumeration
+from noregret.streams import Purpose
+
+KNOWN = 0.5  # variance over ridge below which another evaluation tells next to nothing
+PATIENCE, PACE = 2.0, 4.0  # evaluations without news before one is spent on doubt, and its growth
+BLIND = 4  # every so many doubts are of the model as such
+BLANK = 2  # evaluations by chance to one by the model, where it has found nothing
+SURPRISE = 4.0  # deviations above what was expected
+OPTIMISM, DRAWN = 3.0, 300  # deviations, and candidates that high, among which doubt chooses
+
+
+def pause(doubts: int) -> float:
+    """Return after how many evaluations without news the next one is spent on doubt.
+
+    2 + k/4 after k doubts: of T evaluations without news, at most √(8T) are.
+    """
+    return PATIENCE + doubts / PACE
+
+
+def without_news(proposal: Proposal, evidence: Evidence, ridge: float) -> int:
+    """Return how many evaluations of a proposal are of candidates that are known by now."""
+    old = np.isin(proposal.rows, evidence.told.rows)
+    return int(proposal.repeats[old & (proposal.variances < KNOWN * ridge)].sum())
+
+
+def by_chance(posterior: Posterior, seen: Evidence, size: int) -> Proposal | None:
+    """Propose candidates that were never evaluated, drawn uniformly; None where there are none."""
+    more = len(seen.told) + len(seen.open_) + size
+    now = replace(seen, seed=seen.seed + 1 + seen.step)  # a design is one for all steps
+    picks = UniformDesign(more).picks(now, size)
+    if not len(picks):
+        return None
+    ones = np.ones(len(picks), dtype=np.int64)
+    variances = posterior.variance(picks.X)
+    return Proposal(picks.rows, picks.X, ones, variances, "doubt: by chance")
+
+
+def by_draw(bandit: Bandit, belief: Belief, seen: Evidence, size: int) -> Proposal | None:
+    """Propose the best of each of `size` functions drawn from the posterior, all different.
+
+    In a pool, of the 300 candidates (three a function where that is more) that are not known and
+    reach highest by three deviations, on which functions are drawn exactly, in O(300³). In a box,
+    of all points. None where all is known.
+    """
+    reason, search = "doubt: a function drawn", bandit.search
+    if not isinstance(search, Enumeration):
+        width = ConstantWidth(1.0, bandit.band.delta)
+        drawing = replace(bandit, acquisition=Thompson(), width=width, batching=FixedSize(size))
+        proposal, _ = drawing.propose(belief, seen, size)
+        return replace(proposal, reason=reason)
+    posterior, excluded = belief.posterior, seen.excluded.copy()
+    known = seen.told.rows[posterior.variance(seen.told.X) < KNOWN * posterior.ridge]
+    excluded[known[known < len(excluded)]] = True
+    if excluded.all():
+        return None
+    rows = search.top(posterior, UCB(), OPTIMISM, excluded, max(DRAWN, 3 * size))
+    X = seen.places.rows(rows)
+    values = draw(posterior, X, min(size, len(rows)), seen.rng(Purpose.THOMPSON))
+    chosen = _best_of_each(values)
+    ones = np.ones(len(chosen), dtype=np.int64)
+    return Proposal(rows[chosen], X[chosen], ones, posterior.variance(X[chosen]), reason)
+
+
+def _best_of_each(values: Matrix) -> Indices:
+    """Return the highest row of each column that no column before it has taken."""
+    left, chosen = values.copy(), []
+    for column in left.T:
+        chosen.append(int(np.argmax(column)))
+        left[chosen[-1]] = -np.inf
+    return np.array(chosen, dtype=np.int64)
+
+
+def is_surprised(belief: Belief, seen: Evidence) -> bool:
+    """Tell whether a value told since the last batch is far higher than the belief allowed.
+
+    An average of m new values should lie within some √(σ² + ridge/m) of the mean that was believed
+    before them. Values far too low are left to the floor.
+    """
+    known, told = belief.posterior.points, seen.told
+    w = np.zeros(len(told))
+    w[: len(known)] = known.w
+    y = np.zeros(len(told))
+    y[: len(known)] = known.y
+    changed = np.flatnonzero(told.w > w)
+    if not changed.size:
+        return False
+    more = told.w[changed] - w[changed]
+    average = (told.w[changed] * told.y[changed] - w[changed] * y[changed]) / more
+    mean, variance = belief.posterior.marginals(told.X[changed])
+    room = SURPRISE * np.sqrt(variance + belief.posterior.ridge / more)
+    return bool((average - mean > room).any())

@@ -1,0 +1,364 @@
+"""auto: nothing to tune, and nothing that bad luck or bad input can break."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret import doubts, learner
+from noregret.arrays import Matrix, Vector
+from noregret.errors import ArgumentError, ExhaustedError
+from noregret.learner import Grasp, Knowledge, Learner
+from noregret.learning import Lesson
+
+GRID = np.stack(np.meshgrid(*2 * [np.linspace(0, 1, 15)]), axis=-1).reshape(-1, 2)
+
+
+def hill(X: Matrix) -> Vector:
+    """Highest at (0.7, 0.3), with a lower hill far from it."""
+    high = np.exp(-20 * ((X - [0.7, 0.3]) ** 2).sum(axis=1))
+    low = 0.6 * np.exp(-20 * ((X - [0.2, 0.8]) ** 2).sum(axis=1))
+    f: Vector = high + low
+    return f
+
+
+def run(
+    opt: nr.Optimizer,
+    budget: int,
+    *,
+    noise: float = 0.1,
+    f: Callable[[Matrix], Vector] = hill,
+    seed: int = 0,
+) -> nr.Optimizer:
+    """Evaluate until the budget is spent, noise coming in the order of evaluations."""
+    rng = np.random.default_rng(seed)
+    rng.standard_normal(opt.spent)
+    while opt.spent < budget:
+        batch = opt.ask(at_most=budget - opt.spent)
+        opt.tell(batch, f(np.array(list(batch))) + noise * rng.standard_normal(len(batch)))
+    return opt
+
+
+def grasp_of(opt: nr.Optimizer) -> Grasp:
+    state = opt._state
+    assert isinstance(state, Knowledge)
+    assert state.grasp is not None
+    return state.grasp
+
+
+def lesson_of(opt: nr.Optimizer) -> Lesson:
+    return grasp_of(opt).lesson
+
+
+@pytest.mark.parametrize("attitude", ["balanced", "greedy"])
+@pytest.mark.parametrize("seed", range(4))
+def test_it_finds_the_highest_hill(attitude: str, seed: int) -> None:
+    opt = run(nr.auto(nr.Pool(GRID), attitude=attitude, seed=seed), 200, seed=seed)  # type: ignore[arg-type]  # parametrized
+    assert hill(opt.best().x[None])[0] > 0.9
+
+
+def test_safe_explores_by_a_theorem_and_goes_wide() -> None:
+    """Its width is the band's own, and it spends more on exploring."""
+    safe = run(nr.auto(nr.Pool(GRID), attitude="safe"), 150)
+    balanced = run(nr.auto(nr.Pool(GRID)), 150)
+    assert safe.posterior.beta > 2 * balanced.posterior.beta
+    assert safe.unique > balanced.unique
+    assert safe.certificate().beta == pytest.approx(safe.posterior.beta)
+
+
+def test_the_same_seed_makes_the_same_choices() -> None:
+    one, two = (run(nr.auto(nr.Pool(GRID), seed=3), 120) for _ in range(2))
+    np.testing.assert_array_equal(one.sequence, two.sequence)
+    other = run(nr.auto(nr.Pool(GRID), seed=4), 120)
+    assert not np.array_equal(one.sequence, other.sequence)
+
+
+def test_minimising_is_maximising_the_negative() -> None:
+    up = run(nr.auto(nr.Pool(GRID)), 100, noise=0.0)
+    down = run(nr.auto(nr.Pool(GRID), goal="min"), 100, noise=0.0, f=lambda X: -hill(X))
+    np.testing.assert_array_equal(up.sequence, down.sequence)
+    assert down.best().mean == pytest.approx(-up.best().mean)
+    assert down.posterior.mean(GRID[:5]) == pytest.approx(-up.posterior.mean(GRID[:5]))
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_units_do_not_matter(scale: float) -> None:
+    """Volts, microvolts: the same hill is found, at its height."""
+    opt = run(nr.auto(nr.Pool(GRID)), 150, noise=0.05 * scale, f=lambda X: scale * (5 + hill(X)))
+    best = opt.best()
+    assert hill(best.x[None])[0] > 0.9
+    assert best.lower <= scale * (5 + hill(best.x[None])[0]) <= best.upper
+
+
+def test_a_saved_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    pool = nr.Pool(GRID)
+    whole = run(nr.auto(pool, seed=1), 160)
+    part = run(nr.auto(pool, seed=1), 70)
+    part.save(tmp_path / "run")
+    again = run(nr.load(tmp_path / "run", pool=pool), 160)
+    unbroken = run(run(nr.auto(pool, seed=1), 70), 160)
+    np.testing.assert_array_equal(again.sequence, unbroken.sequence)
+    assert again.best().mean == unbroken.best().mean
+    assert whole.unique > 0
+
+
+def test_looking_changes_nothing() -> None:
+    plain, looked = nr.auto(nr.Pool(GRID)), nr.auto(nr.Pool(GRID))
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        batch = plain.ask()
+        peeked = looked.peek()
+        np.testing.assert_array_equal(peeked.ids, batch.ids)
+        values = hill(np.array(list(batch))) + 0.1 * rng.standard_normal(len(batch))
+        plain.tell(batch, values)
+        looked.tell(looked.ask(), values)
+        looked.best(), looked.certificate(), looked.account(), looked.explain(3)
+        looked.posterior.mean(GRID[:3])
+    np.testing.assert_array_equal(plain.sequence, looked.sequence)
+
+
+def test_deterministic_values_are_never_evaluated_twice() -> None:
+    opt = run(nr.auto(nr.Pool(GRID), deterministic=True), 120, noise=0.0)
+    assert opt.unique == opt.evaluations == 120
+    assert opt.best().mean == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_deterministic_run_ends_when_all_is_known() -> None:
+    pool = nr.Pool(GRID[:20])
+    result = nr.maximize(lambda x: float(hill(x[None])[0]), pool, budget=50, deterministic=True)
+    assert result.ended == "every candidate evaluated"
+    assert sorted(result.ids.tolist()) == list(range(20))
+    with pytest.raises(ExhaustedError, match="deterministic=True"):
+        result.optimizer.ask()
+    assert result.best().id == int(np.argmax(hill(GRID[:20])))
+
+
+def test_deterministic_batches_hold_different_candidates() -> None:
+    opt = nr.auto(nr.Pool(GRID), deterministic=True, workers=8)
+    run(opt, 64, noise=0.0)
+    assert opt.unique == 64
+
+
+@pytest.mark.parametrize("workers", [1, 2, 7])
+def test_batches_are_sized_to_the_workers(workers: int) -> None:
+    opt = nr.auto(nr.Pool(GRID), workers=workers)
+    run(opt, 70)
+    sizes = opt.trace["size"]
+    assert (sizes[1:] >= workers).all() or opt.spent - sizes.sum() == 0
+    if workers > 1:
+        assert set(sizes[1:-1].tolist()) <= {workers, 2 * workers}
+
+
+def test_open_batches_of_others_do_not_stop_it() -> None:
+    """Before a first value is told, and after."""
+    opt = nr.auto(nr.Pool(GRID))
+    for worker in range(12):
+        assert len(opt.ask(worker=f"{worker}")) >= 1
+    opt.tell(np.arange(8), hill(GRID[:8]))
+    for worker in range(12, 20):
+        assert len(opt.ask(worker=f"{worker}")) >= 1
+
+
+def test_models_are_learned_on_a_geometric_schedule() -> None:
+    """Refits are few: as the logarithm of the points, or of the values."""
+    opt = run(nr.auto(nr.Pool(GRID)), 400)
+    most = 2 + math.log(400 / learner.FIRST) / math.log(learner.GROWTH) + math.log2(400)
+    assert 3 < lesson_of(opt).number < most
+
+
+def test_a_model_is_learned_only_when_a_batch_opens() -> None:
+    opt = run(nr.auto(nr.Pool(GRID)), 60)
+    before = lesson_of(opt)
+    opt.tell(np.arange(50), hill(GRID[:50]))
+    opt.best()
+    assert lesson_of(opt) is before
+    opt.ask()
+    assert lesson_of(opt).number == before.number + 1
+
+
+def test_noise_is_learned() -> None:
+    opt = run(nr.auto(nr.Pool(GRID)), 300, noise=0.2)
+    assert lesson_of(opt).model.noise_std == pytest.approx(0.2, rel=0.2)
+
+
+def test_noise_is_learned_of_averages_too() -> None:
+    """Averages of ten values scatter by a third of what values do."""
+    rng = np.random.default_rng(0)
+    opt = nr.auto(nr.Pool(GRID))
+    for _ in range(6):
+        ids = np.arange(0, 225, 5)
+        means = hill(GRID[ids]) + 0.3 / math.sqrt(10) * rng.standard_normal(len(ids))
+        opt.tell(ids, means=means, counts=np.full(len(ids), 10))
+    opt.ask()
+    assert lesson_of(opt).model.noise_std == pytest.approx(0.3, rel=0.15)
+
+
+def test_a_model_that_is_sure_and_wrong_is_doubted() -> None:
+    """A narrow peak far from a broad hill, of which no evaluation near the hill tells anything."""
+    line = np.linspace(0, 1, 60)[:, None]
+
+    def peak(X: Matrix) -> Vector:
+        far, near = X[:, 0] - 0.9, X[:, 0] - 0.2
+        f: Vector = 0.5 - 0.3 * near**2 + np.exp(-0.5 * (far / 0.03) ** 2)
+        return f
+
+    found = [
+        run(nr.auto(nr.Pool(line), seed=seed), 250, noise=0.02, f=peak, seed=seed).best().x[0]
+        for seed in range(6)
+    ]
+    assert sum(abs(x - 0.9) < 0.02 for x in found) >= 5
+
+
+def test_doubts_become_rare() -> None:
+    """Of T evaluations without news, at most √(8T) are spent on doubt."""
+    T, spent, k = 20_000, 0.0, 0
+    while True:
+        spent += doubts.pause(k) + 1
+        if spent > T:
+            break
+        k += 1
+    assert 0.9 * math.sqrt(8 * T) < k + 10 <= math.sqrt(8 * T) + 10
+
+
+def test_equal_values_leave_everything_open() -> None:
+    opt = nr.auto(nr.Pool(GRID))
+    run(opt, 30, noise=0.0, f=lambda X: np.zeros(len(X)))
+    best = opt.best()
+    assert (best.lower, best.upper) == (-math.inf, math.inf)
+    assert not opt.certificate().is_sound
+
+
+def test_the_certificate_says_what_it_rests_on() -> None:
+    opt = run(nr.auto(nr.Pool(GRID), delta=0.05), 120)
+    certificate = opt.certificate()
+    text = str(certificate)
+    assert certificate.delta == 0.05
+    assert "kernel and mean, learned" in text
+    assert "norm_bound" in text
+    assert certificate.guaranteed <= hill(GRID).max() <= certificate.reachable
+
+
+def test_it_says_what_it_does(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="noregret"):
+        opt = run(nr.auto(nr.Pool(GRID)), 60)
+    assert any("Exact posterior on" in line for line in caplog.messages)
+    text = opt.account()
+    assert "upper bounds (balanced)" in text
+    assert "feature 0" in text
+    assert "no regret bound is proven" in text
+    safe = run(nr.auto(nr.Pool(GRID), attitude="safe"), 30)
+    assert "its regret bound applies" in safe.account()
+
+
+def test_values_of_a_minimum_are_told_in_their_sign() -> None:
+    opt = run(nr.auto(nr.Pool(GRID), goal="min"), 60, noise=0.0, f=lambda X: 7 - hill(X))
+    assert "about 6." in opt.account() or "about 7" in opt.account()
+
+
+def test_many_points_are_seen_through_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learner, "MANY", 40)
+    opt = run(nr.auto(nr.Pool(GRID)), 60)
+    opt.tell(np.arange(0, 225, 3), hill(GRID[::3]))
+    run(opt, 300)
+    assert grasp_of(opt).is_sparse
+    assert "dictionary" in opt.account()
+    assert opt.trace["dictionary"][-1] < opt.unique
+    assert hill(opt.best().x[None])[0] > 0.9
+
+
+def test_a_switch_cost_lengthens_stays() -> None:
+    """Fewer switches for the same evaluations."""
+    free = run(nr.auto(nr.Pool(GRID)), 400, noise=0.5)
+    dear = run(nr.auto(nr.Pool(GRID), switch_cost=20.0), 400, noise=0.5)
+    assert dear.switches < 0.9 * free.switches
+
+
+def test_histories_of_any_length_come_first() -> None:
+    rng = np.random.default_rng(0)
+    ids = rng.integers(225, size=5000)
+    opt = nr.auto(nr.Pool(GRID))
+    opt.tell(ids, hill(GRID[ids]) + 0.3 * rng.standard_normal(5000))
+    assert "design" not in opt.ask().reason
+    assert hill(opt.best().x[None])[0] > 0.9
+
+
+@pytest.mark.parametrize("pool", [nr.Pool([[0.5]]), nr.Pool([[1.0]] * 4), nr.BitPool([[0, 1]])])
+def test_tiny_pools_will_do(pool: nr.Pool | nr.BitPool) -> None:
+    opt = nr.auto(pool)
+    for value in (1.0, 2.0, 1.5, 1.2, 1.7, 1.1, 1.9, 1.3, 1.4):
+        batch = opt.ask(at_most=1)
+        opt.tell(batch, [value])
+    assert opt.best().evaluations >= 1
+    assert 0.9 < opt.best().mean < 2.1
+
+
+def test_a_budget_of_one_will_do() -> None:
+    result = nr.maximize(lambda x: float(x[0]), nr.Pool(GRID), budget=1)
+    assert len(result.values) == 1
+    assert result.best().id == result.ids[0]
+
+
+def test_failures_and_exclusions_are_lived_with() -> None:
+    opt = nr.auto(nr.Pool(GRID))
+    for _ in range(5):
+        opt.fail(opt.ask())
+    top = np.argsort(-hill(GRID))[:5]
+    opt.exclude(top)
+    run(opt, 100)
+    assert not np.isin(opt.sequence[10:], top).any()
+    assert opt.best().id not in top
+
+
+def test_a_box_is_searched_too() -> None:
+    result = nr.minimize(
+        lambda x: float((x[0] - 3) ** 2 + x[1] ** 2), nr.Box([(-5, 10), (-4, 4)]), budget=60
+    )
+    assert result.best().mean < 1.0
+
+
+def test_a_box_may_be_deterministic() -> None:
+    opt = nr.auto(nr.Box([(0, 1), (0, 1)]), deterministic=True)
+    run(opt, 40, noise=0.0)
+    assert opt.unique == 40
+
+
+def test_bits_are_searched_too() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(2, size=(300, 64))
+    worth = X[:, :8].sum(axis=1) / 8
+    opt = nr.auto(nr.BitPool(X))
+    while opt.spent < 120:
+        batch = opt.ask(at_most=120 - opt.spent)
+        ids = batch.sequence.astype(int)
+        opt.tell(batch, worth[ids] + 0.05 * rng.standard_normal(len(ids)))
+    assert worth[opt.best().id] >= np.sort(worth)[-10]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"attitude": "bold"}, "attitude must be one of"),
+        ({"workers": 0}, "workers must be at least 1"),
+        ({"workers": 2.5}, "workers must be a whole number"),
+        ({"switch_cost": -1}, "switch_cost must be at least 0"),
+        ({"switch_cost": 5, "workers": 2}, "Give one of the two"),
+        ({"deterministic": "yes"}, "deterministic must be True or False"),
+        ({"delta": 1.0}, "delta must lie strictly"),
+    ],
+)
+def test_bad_settings_are_named(settings: dict[str, object], words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        nr.auto(nr.Pool(GRID), **settings)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_the_policy_holds_its_settings() -> None:
+    policy = nr.auto(nr.Pool(GRID), attitude="greedy").policy
+    assert isinstance(policy, Learner)
+    assert replace(policy, attitude="safe").attitude == "safe"
