@@ -116,3 +116,20 @@ def test_what_was_given_is_not_written_to() -> None:
     ledger.add(rows, values)
     ledger.add(rows, values)
     assert ledger.sums.tolist() == [1.5]
+
+
+def test_averages_tell_of_the_spread_by_their_own() -> None:
+    """Averages of c values scatter by ξ²/c about the truth: with weights, by ξ² again."""
+    rng = np.random.default_rng(0)
+    ledger = Ledger(1)
+    counts = rng.integers(1, 9, 4000)
+    means = 3.0 + rng.standard_normal(4000) / np.sqrt(counts)
+    ledger.add_means(np.zeros(4000, dtype=np.int64), means, counts)
+    assert ledger.entries.tolist() == [4000]
+    assert ledger.variances()[0] == pytest.approx(1.0, rel=0.1)
+
+
+def test_one_average_says_nothing_of_the_spread() -> None:
+    ledger = Ledger(1)
+    ledger.add_means(np.array([0]), np.array([3.0]), np.array([50]))
+    assert np.isnan(ledger.variances()[0])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.batching import Choice, Fill
+from noregret.errors import ArgumentError
 from problems import Scene, one, scenes
 
 X = np.random.default_rng(3).random((60, 2))
@@ -233,3 +234,35 @@ def test_no_evaluations_are_no_switches() -> None:
     assert "(budget spent), 1 switch; best" in str(result)
     alone = nr.maximize(lambda x: x[0], nr.Pool([[0.0]]), algorithm=nr.uniform, budget=5)
     assert alone.switches == 0
+
+
+@given(
+    variance=st.floats(1e-4, 1e3),
+    room=st.integers(1, 1000),
+    short=st.floats(1.01, 3.0),
+    longer=st.floats(0.0, 3.0),
+    cost=st.floats(0.0, 200.0),
+)
+def test_settling_is_the_longer_of_a_short_stay_and_a_paid_one(
+    variance: float, room: int, short: float, longer: float, cost: float
+) -> None:
+    """Counted out one by one: what the short limit allows, or what pays within the long one."""
+    long = short + longer
+
+    def allowed(limit: float) -> int:
+        count = 0
+        while count < room and (count + 1) * variance <= (limit - 1.0):
+            count += 1
+        return count
+
+    rule = nr.Settle(short=short, long=long, switch_cost=cost)
+    choice = Choice(0, stale=variance, now=variance, room=room, stays=lambda most: most)
+    count, _ = rule.take(Fill(ridge=1.0), choice)
+    wanted = max(1, allowed(short), min(max(1, math.ceil(cost)), allowed(long)))
+    assert abs(count - min(wanted, room)) <= (1 if count * variance > 0.999 * (short - 1.0) else 0)
+
+
+@pytest.mark.parametrize("settings", [{"short": 1.0}, {"long": 1.1}, {"switch_cost": -1.0}])
+def test_a_settling_that_cannot_be_is_refused(settings: dict[str, float]) -> None:
+    with pytest.raises(ArgumentError):
+        nr.Settle(**settings)
