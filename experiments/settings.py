@@ -49,7 +49,8 @@ def sweep(figure: str, *, quick: bool = False) -> Sweep:
     - `history`: numbers of past evaluations, with `bandwidth_by_history`;
     - `tune`: a grid for all methods that take it, beside a method's own `tune`;
     - `tuning`: repetitions of each entry of these grids;
-    - `fewer.<method>`: repetitions of a method that would take too long;
+    - `fewer.<method>`: repetitions of a method that would take too long, or a list of them, one
+      for each value of `each`;
     - `quick`: what is different in a quick run.
     """
     paper, name = figure.split("-", 1)
@@ -58,7 +59,9 @@ def sweep(figure: str, *, quick: bool = False) -> Sweep:
     problems = [one for name in table["problems"] for one in _stand_ins(name)]
     argument, values = next(iter(table.get("each", {"": [0.0]}).items()))
     lines = []
-    for problem, history, value in product(problems, table.get("history", [0]), values):
+    for problem, history, (at, value) in product(
+        problems, table.get("history", [0]), enumerate(values)
+    ):
         given = dict(table.get("given", {}))
         if argument:
             given[argument] = value
@@ -73,7 +76,9 @@ def sweep(figure: str, *, quick: bool = False) -> Sweep:
                     label=label,
                     settings=_grid(held["methods"][label], given, table.get("tune", {}), own),
                     horizon=table["horizon"],
-                    repetitions=min(fewer, table["repetitions"]),
+                    repetitions=min(
+                        fewer[at] if isinstance(fewer, list) else fewer, table["repetitions"]
+                    ),
                     tuning=table.get("tuning", 1),
                     history=history,
                     panel=f"{SIGNS[argument]} = {value:g}" if argument else "",
