@@ -35,6 +35,9 @@ TRACE = "tests/test_trace.py::"
 EXPLAINED = "tests/test_explanations.py::"
 STAYS = "tests/test_stays.py::"
 STOPPING = "tests/test_stopping.py::"
+AUTO = "tests/test_auto.py::"
+LESSONS = "tests/learning/test_lessons.py::"
+DOUBTS = "tests/test_doubts.py::"
 STEPS = TWINS + "test_bbkb_is_its_pseudo_code_step_by_step"
 
 
@@ -761,6 +764,83 @@ MUTANTS = (
         "if told < memory or not told:",
         "if not told:",
         STOPPING + "test_certificates_are_made_on_their_schedule",
+    ),
+    Mutant(
+        "a learned model is never doubted",
+        "learner.py",
+        "if idle and state.idle >= pause:",
+        "if False:",
+        AUTO + "test_a_model_that_is_sure_and_wrong_is_doubted",
+    ),
+    Mutant(
+        "the learned mean is not given back",
+        "learner.py",
+        "return replace(outlook, centre=grasp.mean)",
+        "return outlook",
+        AUTO + "test_the_posterior_is_where_the_values_are",
+    ),
+    Mutant(
+        "deterministic values are evaluated again",
+        "learner.py",
+        "if not (self.deterministic and evidence.places.candidates):",
+        "if True:",
+        AUTO + "test_a_deterministic_run_ends_when_all_is_known",
+    ),
+    Mutant(
+        "models are learned at every batch",
+        "learner.py",
+        "if len(told) < due and values < 2 * last.values and not early:",
+        "if False:",
+        AUTO + "test_models_are_learned_on_a_geometric_schedule",
+    ),
+    Mutant(
+        "equal values make bounds sure",
+        "learner.py",
+        "math.inf if grasp.lesson.is_constant else 0.0",
+        "0.0",
+        AUTO + "test_equal_values_leave_everything_open",
+    ),
+    Mutant(
+        "averages told count as replicates that agree",
+        "ledger.py",
+        "np.add.at(self.entries, place, 1)",
+        "np.add.at(self.entries, place, counts)",
+        AUTO + "test_noise_is_learned_of_averages_too",
+    ),
+    Mutant(
+        "a diverged run is learned from as it is",
+        "learning/lessons.py",
+        "seen = np.maximum(averages, floor)",
+        "seen = averages",
+        LESSONS + "test_a_diverged_run_counts_from_a_floor_up",
+    ),
+    Mutant(
+        "a constant's density forgets the counts",
+        "learning/likelihood.py",
+        "n * (math.log(noise) + LOG_2PI) - float(np.log(w).sum())",
+        "n * (math.log(noise) + LOG_2PI)",
+        LESSONS + "test_the_density_of_a_constant_is_the_best_of_all_noises",
+    ),
+    Mutant(
+        "the top is that of old bounds",
+        "search.py",
+        "bound[rows] = acquisition.score(survey.mean[rows], survey.variance[rows], beta, 0.0)",
+        "pass",
+        DOUBTS + "test_the_top_is_that_of_all_scores",
+    ),
+    Mutant(
+        "functions are drawn with half their spread",
+        "paths.py",
+        "root.T @ rng.standard_normal((len(kept), size))",
+        "0.5 * root.T @ rng.standard_normal((len(kept), size))",
+        DOUBTS + "test_functions_drawn_have_the_posterior_s_moments",
+    ),
+    Mutant(
+        "low values surprise too",
+        "doubts.py",
+        "return bool((average - mean > room).any())",
+        "return bool((abs(average - mean) > room).any())",
+        DOUBTS + "test_a_value_far_too_high_is_a_surprise",
     ),
     Mutant(
         "regret keeps its sign, minimising",

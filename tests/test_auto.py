@@ -97,6 +97,16 @@ def test_units_do_not_matter(scale: float) -> None:
     assert best.lower <= scale * (5 + hill(best.x[None])[0]) <= best.upper
 
 
+def test_the_posterior_is_where_the_values_are() -> None:
+    """The learned mean is taken out for the model, and given back to the user."""
+    opt = run(nr.auto(nr.Pool(GRID)), 80, f=lambda X: 50 + hill(X))
+    best = opt.best()
+    assert opt.posterior.mean(best.x[None])[0] == pytest.approx(best.mean)
+    assert opt.explain(best.id).mean == pytest.approx(best.mean)
+    assert 50 < best.mean < 52
+    assert 50 < opt.certificate().guaranteed + 5 < opt.certificate().reachable + 5
+
+
 def test_a_saved_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
     pool = nr.Pool(GRID)
     whole = run(nr.auto(pool, seed=1), 160)

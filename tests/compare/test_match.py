@@ -24,10 +24,7 @@ from experiments.store import Store
 from experiments.work import missing, work
 from noregret.arrays import Vector
 
-WITHOUT_A_PEER = (
-    pytest.param("auto", marks=pytest.mark.skipif(not hasattr(nr, "auto"), reason="no nr.auto")),
-    *("uniform", "evolution", "mini-gp-ucb", "bbkb"),
-)
+WITHOUT_A_PEER = (*("auto", "uniform", "evolution", "mini-gp-ucb", "bbkb"),)
 BUDGETS = (6, 20)
 
 
