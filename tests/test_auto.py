@@ -226,6 +226,12 @@ def test_a_model_that_is_sure_and_wrong_is_doubted() -> None:
     assert sum(abs(x - 0.9) < 0.02 for x in found) >= 5
 
 
+def test_where_all_is_known_stays_still_grow() -> None:
+    """Three candidates and loud noise: nothing is left to doubt, and asks must not be one each."""
+    opt = run(nr.auto(nr.Pool(GRID[[0, 100, 224]])), 3000, noise=2.0)
+    assert opt.batches < 600
+
+
 def test_doubts_become_rare() -> None:
     """Of T evaluations without news, at most √(8T) are spent on doubt."""
     T, spent, k = 20_000, 0.0, 0

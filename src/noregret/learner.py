@@ -39,7 +39,7 @@ SOON = 1.05  # … or after a surprise
 MANY = 1000  # unique points from which on they are seen through a dictionary
 OVERSAMPLE = 2.0  # q̄ of that dictionary
 LIMIT = 2.0  # C̃ of its batches
-PARTS = 64  # deterministic batches are this part of all points, once these are many
+PARTS = 64  # the part of all evaluations that a batch is, where feedback matters little
 QUIET = 1e-6  # of the variance of f: the least ridge
 
 log = logging.getLogger(__name__)
@@ -135,9 +135,10 @@ class Learner:
             return self._new(proposal, bandit, belief, seen, room), state
         idle = doubts.without_news(proposal, evidence, bandit.prior.ridge)
         if idle and state.idle >= pause:
-            doubt = self._doubt(state, grasp.lesson, bandit, belief, seen, room)
-            if doubt is not None:
-                return doubt, replace(state, idle=0, doubts=state.doubts + 1)
+            doubt = self._doubt(state, grasp, bandit, belief, seen, room)
+            state = replace(state, idle=0, doubts=state.doubts + 1)
+            if doubt is not None:  # else all is known
+                return doubt, state
         return proposal, replace(state, idle=state.idle + idle)
 
     def estimates(self, state: Knowledge, evidence: Evidence) -> Estimates:
@@ -221,14 +222,18 @@ class Learner:
     def _pause(self, state: Knowledge, grasp: Grasp) -> float:
         """Return after how many evaluations without news one is spent on doubt."""
         if grasp.lesson.is_blank:
-            return float(self.workers)
+            return float(self._blank(grasp))
         slow = 2.0 if self.attitude == "greedy" else 1.0
         return self.workers * slow * (doubts.pause(state.doubts) + self.switch_cost)
+
+    def _blank(self, grasp: Grasp) -> int:
+        """Return how many evaluations a blank model is used for at once: more, as time goes by."""
+        return max(self.workers, grasp.values // PARTS)
 
     def _doubt(
         self,
         state: Knowledge,
-        lesson: Lesson,
+        grasp: Grasp,
         bandit: Bandit,
         belief: Belief,
         seen: Evidence,
@@ -236,8 +241,8 @@ class Learner:
     ) -> Proposal | None:
         """Choose against the model: by chance, or by a function drawn from it."""
         doubt = None
-        if lesson.is_blank:
-            size = min(room, doubts.BLANK * self.workers)
+        if grasp.lesson.is_blank:
+            size = min(room, doubts.BLANK * self._blank(grasp))
             doubt = doubts.by_chance(belief.posterior, seen, size)
         elif state.doubts % doubts.BLIND == doubts.BLIND - 1:
             doubt = doubts.by_chance(belief.posterior, seen, min(room, self.workers))
