@@ -128,7 +128,8 @@ class Learner:
         pause, most = math.inf, room
         if self.attitude != "safe" and not self.deterministic:
             pause = self._pause(state, grasp)
-            most = min(room, max(math.ceil(pause - state.idle), self.workers))
+            left = pause - state.idle if state.idle < pause else pause
+            most = min(room, max(math.ceil(left), self.workers))
         proposal, belief = bandit.propose(grasp.belief, seen, most)
         state = replace(state, grasp=replace(grasp, belief=belief))
         if self.deterministic:
