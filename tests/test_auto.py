@@ -5,18 +5,18 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import noregret as nr
-from noregret import doubts, learner
+from noregret import doubts, learner, manners
 from noregret.arrays import Matrix, Vector
-from noregret.errors import ArgumentError, ExhaustedError
-from noregret.learner import Grasp, Knowledge, Learner
+from noregret.errors import ArgumentError, ExhaustedError, NothingToldError
+from noregret.learner import Knowledge, Learner
 from noregret.learning import Lesson
+from noregret.manners import Grasp
 
 GRID = np.stack(np.meshgrid(*2 * [np.linspace(0, 1, 15)]), axis=-1).reshape(-1, 2)
 
@@ -57,11 +57,17 @@ def lesson_of(opt: nr.Optimizer) -> Lesson:
     return grasp_of(opt).lesson
 
 
-@pytest.mark.parametrize("attitude", ["balanced", "greedy"])
-@pytest.mark.parametrize("seed", range(4))
-def test_it_finds_the_highest_hill(attitude: str, seed: int) -> None:
-    opt = run(nr.auto(nr.Pool(GRID), attitude=attitude, seed=seed), 200, seed=seed)  # type: ignore[arg-type]  # parametrized
+@pytest.mark.parametrize("seed", range(6))
+def test_it_finds_the_highest_hill(seed: int) -> None:
+    opt = run(nr.auto(nr.Pool(GRID), seed=seed), 200, seed=seed)
     assert hill(opt.best().x[None])[0] > 0.9
+
+
+def test_greed_settles_sooner() -> None:
+    """It finds a hill, not always the highest, and tries less on the way."""
+    greedy = run(nr.auto(nr.Pool(GRID), attitude="greedy"), 200)
+    assert hill(greedy.best().x[None])[0] > 0.5
+    assert greedy.posterior.beta < run(nr.auto(nr.Pool(GRID)), 200).posterior.beta
 
 
 def test_safe_explores_by_a_theorem_and_goes_wide() -> None:
@@ -145,7 +151,7 @@ def test_a_deterministic_run_ends_when_all_is_known() -> None:
     result = nr.maximize(lambda x: float(hill(x[None])[0]), pool, budget=50, deterministic=True)
     assert result.ended == "every candidate evaluated"
     assert sorted(result.ids.tolist()) == list(range(20))
-    with pytest.raises(ExhaustedError, match="deterministic=True"):
+    with pytest.raises(ExhaustedError, match="no candidate is left"):
         result.optimizer.ask()
     assert result.best().id == int(np.argmax(hill(GRID[:20])))
 
@@ -279,7 +285,7 @@ def test_values_of_a_minimum_are_told_in_their_sign() -> None:
 
 
 def test_many_points_are_seen_through_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learner, "MANY", 40)
+    monkeypatch.setattr(manners, "MANY", 40)
     opt = run(nr.auto(nr.Pool(GRID)), 60)
     opt.tell(np.arange(0, 225, 3), hill(GRID[::3]))
     run(opt, 300)
@@ -290,10 +296,16 @@ def test_many_points_are_seen_through_a_dictionary(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_switch_cost_lengthens_stays() -> None:
-    """Fewer switches for the same evaluations."""
-    free = run(nr.auto(nr.Pool(GRID)), 400, noise=0.5)
-    dear = run(nr.auto(nr.Pool(GRID), switch_cost=20.0), 400, noise=0.5)
-    assert dear.switches < 0.9 * free.switches
+    """Fewer switches for the same evaluations, over some seeds."""
+
+    def switches(cost: float) -> int:
+        pool = nr.Pool(GRID)
+        return sum(
+            run(nr.auto(pool, switch_cost=cost, seed=s), 300, noise=0.5, seed=s).switches
+            for s in range(4)
+        )
+
+    assert switches(30.0) < 0.9 * switches(0.0)
 
 
 def test_histories_of_any_length_come_first() -> None:
@@ -327,8 +339,9 @@ def test_failures_and_exclusions_are_lived_with() -> None:
         opt.fail(opt.ask())
     top = np.argsort(-hill(GRID))[:5]
     opt.exclude(top)
+    before = len(opt.sequence)
     run(opt, 100)
-    assert not np.isin(opt.sequence[10:], top).any()
+    assert not np.isin(opt.sequence[before:], top).any()
     assert opt.best().id not in top
 
 
@@ -365,6 +378,7 @@ def test_bits_are_searched_too() -> None:
         ({"workers": 2.5}, "workers must be a whole number"),
         ({"switch_cost": -1}, "switch_cost must be at least 0"),
         ({"switch_cost": 5, "workers": 2}, "Give one of the two"),
+        ({"switch_cost": 5, "deterministic": True}, "Give one of the two"),
         ({"deterministic": "yes"}, "deterministic must be True or False"),
         ({"delta": 1.0}, "delta must lie strictly"),
     ],
@@ -377,4 +391,56 @@ def test_bad_settings_are_named(settings: dict[str, object], words: str) -> None
 def test_the_policy_holds_its_settings() -> None:
     policy = nr.auto(nr.Pool(GRID), attitude="greedy").policy
     assert isinstance(policy, Learner)
-    assert replace(policy, attitude="safe").attitude == "safe"
+    assert policy.manner.attitude == "greedy"
+
+
+@pytest.mark.parametrize("f", [lambda x: float(x > 0.33), lambda x: min(float(x), 0.3)])
+def test_a_plateau_is_told_from_what_lies_below(f: Callable[[float], float]) -> None:
+    """Where half of all values are the best one, the others must not count as much."""
+    line = nr.Pool(np.linspace(0, 1, 30)[:, None])
+    result = nr.maximize(lambda x: f(x[0]), line, budget=40)
+    assert f(result.best().x[0]) == f(1.0)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_candidates_that_fail_are_given_up(deterministic: bool) -> None:
+    line = nr.Pool(np.linspace(0, 1, 30)[:, None])
+    result = nr.maximize(
+        lambda x: nr.FAILED if x[0] > 0.8 else float(x[0]),
+        line,
+        budget=30,
+        deterministic=deterministic,
+    )
+    assert np.isnan(result.values).sum() <= 2 * 6
+    assert result.best().x[0] > 0.7
+
+
+def test_a_box_that_fails_at_first_goes_on() -> None:
+    result = nr.maximize(
+        lambda x: nr.FAILED if x[0] > 0.5 else float(x[0]), nr.Box([(0, 1)]), budget=40
+    )
+    assert result.optimizer.evaluations >= 5
+
+
+def test_equal_values_end_no_run() -> None:
+    """Six zeros are no certificate, and one value no target reached."""
+    rare = nr.maximize(
+        lambda x: float(x[0] > 0.99), nr.Pool(GRID), budget=20, stop_when=nr.GapBelow(0.01)
+    )
+    one = nr.maximize(lambda x: 3.0 + x[0], nr.Pool([[0.0]]), budget=10, stop_when=nr.Target(2.0))
+    assert rare.ended == one.ended == "budget spent"
+
+
+def test_before_anything_is_told_there_is_nothing_to_say() -> None:
+    opt = nr.auto(nr.Pool(GRID))
+    for look in (opt.best, opt.certificate, lambda: opt.posterior, lambda: opt.explain(0)):
+        with pytest.raises(NothingToldError):
+            look()
+
+
+def test_workers_are_given_different_work() -> None:
+    """What is under way elsewhere is no news."""
+    opt = nr.auto(nr.Pool(GRID))
+    opt.tell(np.arange(0, 225, 20), hill(GRID[::20]))
+    asked = [opt.ask(worker=f"{i}", at_most=1).ids[0] for i in range(12)]
+    assert len(set(asked)) >= 4

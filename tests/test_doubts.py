@@ -120,6 +120,18 @@ def test_only_known_candidates_bring_no_news() -> None:
     assert doubts.without_news(proposal, evidence, ridge=1.0) == 3
 
 
+def test_switch_costs_prolong_doubt_within_the_bound() -> None:
+    rows = np.arange(4)
+    proposal = Proposal(
+        rows, X[rows], np.ones(4, dtype=np.int64), np.array([0.1, 1.0, 2.9, 9.0]), ""
+    )
+    stays = doubts.prolonged(proposal, 1.0, switch_cost=4.5, room=100)
+    assert stays.repeats.tolist() == [5, 3, 1, 1]
+    cut = doubts.prolonged(proposal, 1.0, switch_cost=4.5, room=6)
+    assert cut.repeats.tolist() == [5, 1]
+    assert cut.rows.tolist() == [0, 1]
+
+
 @pytest.mark.parametrize(("value", "surprised"), [(0.0, False), (9.0, True), (-9.0, False)])
 def test_a_value_far_too_high_is_a_surprise(value: float, surprised: bool) -> None:
     """Too low is no reason to look again: the best is what is wanted."""

@@ -98,6 +98,7 @@ MAP = (
     "bandit",
     "accounts",
     "doubts",
+    "manners",
     "learner",
     "baselines",
     "mutations",

@@ -29,6 +29,8 @@ def account_of(
     """Return some sentences: what is done and why, the model, its noise, what is guaranteed."""
     if lesson is None:
         return ("Nothing told yet: the first candidates are drawn by chance.",)
+    if lesson.is_constant:
+        return (f"{how}.", "All values told were the same: nothing is known of scale or noise yet.")
     return (
         f"{how}.",
         f"{_kernel(family, lesson, names, outwards)}.",
@@ -56,7 +58,11 @@ def _kernel(
     lengths = np.exp(lesson.model.theta[2:])
     order = [int(j) for j in np.argsort(lengths, kind="stable")[:NAMED] if lengths[j] < FAR]
     listed = ", ".join(f"{names[j]} {lengths[j]:.2g}" for j in order)
-    matter = f"features that matter, by lengthscale in ranges: {listed}" if listed else "hardly any"
+    matter = (
+        f"features that matter, by lengthscale in ranges: {listed}"
+        if listed
+        else "none is seen to matter yet"
+    )
     return f"{begin}; {kind}; {matter}"
 
 
@@ -65,15 +71,19 @@ def _noise(lesson: Lesson) -> str:
     if error.freedom:
         text = f"Noise {noise:.3g} an evaluation, by {error.freedom:.0f} replicates and likelihood"
     else:
-        text = f"Noise {noise:.3g} an evaluation, by likelihood: nothing was evaluated twice yet"
+        text = f"Noise {noise:.3g} an evaluation, by likelihood: no replicates were told yet"
     if error.cut:
         text += f"; {error.cut} candidates scatter far more than the rest and were cut"
     if lesson.is_uneven:
-        text += "; it DIFFERS across the pool, and bounds are off where it is larger"
+        text += (
+            "; it DIFFERS across the pool, or is far from Gaussian: bounds are off where it is more"
+        )
     return text
 
 
 def _calibration(lesson: Lesson) -> tuple[str, ...]:
+    if not lesson.is_calibrated:
+        return ()
     if lesson.widening == 1:
         return ("Left out one by one, points lie where the model expects them.",)
     return (

@@ -15,6 +15,7 @@ from noregret.errors import (
 )
 from noregret.learner import Learner
 from noregret.learning import family_for
+from noregret.manners import Manner
 from noregret.optimizer import Goal, Optimizer
 from noregret.pools import Domain, Places, require_domain
 
@@ -63,14 +64,21 @@ def auto(
             "different candidates at the same time. Give one of the two."
         )
     family, names = family_for(places)
+    if cost and require_flag("deterministic", deterministic):
+        raise ArgumentError(
+            f"switch_cost={cost:g} lengthens stays on a candidate; deterministic=True evaluates "
+            "none twice. Give one of the two."
+        )
     learner = Learner(
         search=search_of(places),
         family=family,
         names=names,
-        attitude=attitude,
-        delta=require_probability("delta", delta),
-        workers=int(workers),
-        switch_cost=cost,
-        deterministic=require_flag("deterministic", deterministic),
+        manner=Manner(
+            attitude=attitude,
+            delta=require_probability("delta", delta),
+            workers=int(workers),
+            switch_cost=cost,
+            deterministic=require_flag("deterministic", deterministic),
+        ),
     )
     return Optimizer(places, learner, seed=seed, goal=goal)

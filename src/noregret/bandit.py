@@ -72,13 +72,8 @@ class Bandit:
     def told_all(self, evidence: Evidence) -> Belief:
         """Return the belief of a run that was told all this before its first batch."""
         told = evidence.told
-        at_once = replace(
-            evidence,
-            asked_variances=np.empty(0),
-            asked_counts=np.empty(0, dtype=np.int64),
-            unasked_rows=told.rows,
-            unasked_counts=told.w.astype(np.int64),
-        )
+        counts = told.w.astype(np.int64)
+        at_once = replace(evidence.booked(), unasked_rows=told.rows, unasked_counts=counts)
         belief, _ = self._believe(self.begin(), at_once)
         return replace(belief, started=True)
 

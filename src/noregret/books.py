@@ -193,6 +193,8 @@ class Books:
             asked_counts=np.array([tickets.asked[key] for key in asked], dtype=np.int64),
             unasked_rows=np.array(unasked, dtype=np.int64),
             unasked_counts=np.array([tickets.unasked[row] for row in unasked], dtype=np.int64),
+            failed_rows=np.array(list(tickets.failed), dtype=np.int64),
+            failed_counts=np.array(list(tickets.failed.values()), dtype=np.int64),
             seed=self.seed,
             step=tickets.opened,
         )

@@ -11,17 +11,19 @@ from noregret.arrays import Indices, Matrix
 from noregret.bandit import Bandit, Belief
 from noregret.batching import FixedSize
 from noregret.confidence import ConstantWidth
-from noregret.designs import UniformDesign
 from noregret.paths import draw
 from noregret.policy import Evidence, Proposal
+from noregret.pools import Box, Picks
 from noregret.posteriors import Posterior
 from noregret.search import Enumeration
+from noregret.stays import Settle
 from noregret.streams import Purpose
 
 KNOWN = 0.5  # variance over ridge below which another evaluation tells next to nothing
 PATIENCE, PACE = 2.0, 4.0  # evaluations without news before one is spent on doubt, and its growth
 BLIND = 4  # every so many doubts are of the model as such
 BLANK = 2  # evaluations by chance to one by the model, where it has found nothing
+CLOUD = 8  # points of a box drawn for one that is new, as whole numbers come again
 SURPRISE = 4.0  # deviations above what was expected
 OPTIMISM, DRAWN = 3.0, 300  # deviations, and candidates that high, among which doubt chooses
 
@@ -35,16 +37,30 @@ def pause(doubts: int) -> float:
 
 
 def without_news(proposal: Proposal, evidence: Evidence, ridge: float) -> int:
-    """Return how many evaluations of a proposal are of candidates that are known by now."""
-    old = np.isin(proposal.rows, evidence.told.rows)
-    return int(proposal.repeats[old & (proposal.variances < KNOWN * ridge)].sum())
+    """Return how many evaluations of a proposal are of candidates known, or soon to be."""
+    old = np.isin(proposal.rows, evidence.told.rows) & (proposal.variances < KNOWN * ridge)
+    under_way = np.isin(proposal.rows, evidence.open_.rows)
+    return int(proposal.repeats[old | under_way].sum())
+
+
+def chance(evidence: Evidence, size: int, rng: np.random.Generator) -> Picks:
+    """Draw different points uniformly that were never evaluated, nor failed, nor are under way."""
+    places, told, open_ = evidence.places, evidence.told.rows, evidence.open_.rows
+    met = np.concatenate([told, open_, evidence.failed_rows])
+    if isinstance(places.domain, Box):
+        picks = places.peek(places.domain.draw(CLOUD * size, rng))
+        first = np.sort(np.unique(picks.rows, return_index=True)[1])
+        new = first[~np.isin(picks.rows[first], met)][:size]
+        return Picks(picks.rows[new], picks.X[new])
+    closed = evidence.excluded.copy()
+    closed[met[met < len(closed)]] = True
+    left = np.flatnonzero(~closed)
+    return places.picks(rng.choice(left, min(size, len(left)), replace=False))
 
 
 def by_chance(posterior: Posterior, seen: Evidence, size: int) -> Proposal | None:
     """Propose candidates that were never evaluated, drawn uniformly; None where there are none."""
-    more = len(seen.told) + len(seen.open_) + size
-    now = replace(seen, seed=seen.seed + 1 + seen.step)  # a design is one for all steps
-    picks = UniformDesign(more).picks(now, size)
+    picks = chance(seen, size, seen.rng(Purpose.DOUBT))
     if not len(picks):
         return None
     ones = np.ones(len(picks), dtype=np.int64)
@@ -76,6 +92,22 @@ def by_draw(bandit: Bandit, belief: Belief, seen: Evidence, size: int) -> Propos
     chosen = _best_of_each(values)
     ones = np.ones(len(chosen), dtype=np.int64)
     return Proposal(rows[chosen], X[chosen], ones, posterior.variance(X[chosen]), reason)
+
+
+def prolonged(proposal: Proposal, ridge: float, switch_cost: float, room: int) -> Proposal:
+    """Stay on every candidate until it is worth the switch, within MINI's bound (`Settle`)."""
+    with np.errstate(divide="ignore"):
+        bound = np.floor((Settle().long - 1.0) * ridge / proposal.variances)
+    repeats = np.maximum(1.0, np.minimum(np.ceil(switch_cost), bound)).astype(np.int64)
+    repeats = np.minimum(repeats, np.maximum(room - np.cumsum(repeats) + repeats, 0))
+    kept = repeats > 0
+    return replace(
+        proposal,
+        rows=proposal.rows[kept],
+        X=proposal.X[kept],
+        variances=proposal.variances[kept],
+        repeats=repeats[kept],
+    )
 
 
 def _best_of_each(values: Matrix) -> Indices:

@@ -6,67 +6,31 @@ import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, final
+from typing import final
 
 import numpy as np
 
 from noregret import doubts
 from noregret.accounts import account_of
-from noregret.acquisitions import UCB, ExpectedImprovement
 from noregret.arrays import Mask, Rows
 from noregret.bandit import Bandit, Belief
-from noregret.batching import BatchRule, FixedSize, GlobalRatio
-from noregret.confidence import BBKBWidth, ConstantWidth, RKHSWidth, ScaledWidth, Width
-from noregret.designs import UniformDesign
-from noregret.errors import ExhaustedError
-from noregret.growing import GrowingWidth
+from noregret.batching import FixedSize
+from noregret.errors import ExhaustedError, NothingToldError
 from noregret.kernels import probe_rows
-from noregret.learning import Family, Lesson, learn, share
-from noregret.norms import GuessAndDouble
+from noregret.learning import Family, learn
+from noregret.manners import Grasp, Manner
 from noregret.policy import Appraisal, Estimates, Evidence, Gap, Outlook, Proposal
-from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Search
 from noregret.standings import Assumption, Information
-from noregret.stays import Settle
 from noregret.streams import Purpose
 
-Attitude: TypeAlias = Literal["safe", "balanced", "greedy"]
-FACTORS = {"balanced": 0.45, "greedy": 0.25}  # of √(2 log(1 + t))
 FIRST, PER_FEATURE = 5, 0.5  # candidates drawn by chance, and more for every lengthscale
 FEATURES = 20  # lengthscales that are counted, at most
 MORE, GROWTH = 5, 1.3  # points after which a model is learned anew, …
 SOON = 1.05  # … or after a surprise
-MANY = 1000  # unique points from which on they are seen through a dictionary
-OVERSAMPLE = 2.0  # q̄ of that dictionary
-LIMIT = 2.0  # C̃ of its batches
-PARTS = 64  # the part of all evaluations that a batch is, where feedback matters little
-QUIET = 1e-6  # of the variance of f: the least ridge
+FAILURES = 2  # after which a candidate without a value is given up
 
 log = logging.getLogger(__name__)
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Grasp:
-    """A model, and what is believed by it."""
-
-    lesson: Lesson
-    belief: Belief
-    points: int  # unique points …
-    values: int  # … and values told, when it was learned
-
-    @property
-    def mean(self) -> float:
-        return self.lesson.model.mean
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether points are so many that they are seen through a dictionary."""
-        return self.points > MANY
-
-    def seen(self, evidence: Evidence) -> Evidence:
-        """Return the evidence as the model sees it: averages from a floor up, about its mean."""
-        return replace(evidence, told=replace(evidence.told, y=self.lesson.seen(evidence.told.y)))
 
 
 @final
@@ -100,12 +64,8 @@ class Learner:
 
     search: Search
     family: Family
-    names: tuple[str, ...] = ()  # of the family's parameters
-    attitude: Attitude = "balanced"
-    delta: float = 0.1
-    workers: int = 1
-    switch_cost: float = 0.0
-    deterministic: bool = False
+    names: tuple[str, ...]  # of the family's parameters
+    manner: Manner
 
     def begin(self) -> Knowledge:
         """Return what is known before any feedback: nothing."""
@@ -124,15 +84,22 @@ class Learner:
         if first is not None:
             return first, state
         grasp = self._taught(state.grasp, evidence)
-        seen, bandit = grasp.seen(self._open(evidence)), self._bandit(grasp, evidence)
+        seen, bandit = (
+            grasp.seen(self._open(evidence)),
+            self.manner.bandit(grasp, self.search, evidence.places.dim),
+        )
+        if grasp is not state.grasp:  # its belief was told everything
+            seen = seen.booked()
         pause, most = math.inf, room
-        if self.attitude != "safe" and not self.deterministic:
-            pause = self._pause(state, grasp)
+        if self.manner.doubts:
+            pause = self.manner.pause(grasp, state.doubts)
             left = pause - state.idle if state.idle < pause else pause
-            most = min(room, max(math.ceil(left), self.workers))
+            most = min(room, max(math.ceil(left), self.manner.workers))
         proposal, belief = bandit.propose(grasp.belief, seen, most)
         state = replace(state, grasp=replace(grasp, belief=belief))
-        if self.deterministic:
+        if most < room and proposal.reason == f"at_most {most} reached":
+            proposal = replace(proposal, reason="until the next doubt")
+        if self.manner.deterministic:
             return self._new(proposal, bandit, belief, seen, room), state
         idle = doubts.without_news(proposal, evidence, bandit.prior.ridge)
         if idle and state.idle >= pause:
@@ -147,23 +114,35 @@ class Learner:
 
         Where all values told were the same, nothing is known of scale, and bounds are infinite.
         """
-        grasp = self._grasp(state, evidence)
-        at = self._bandit(grasp, evidence).estimates(grasp.belief, grasp.seen(evidence))
+        grasp, seen = self._grasp(state, evidence)
+        at = self.manner.bandit(grasp, self.search, evidence.places.dim).estimates(
+            grasp.belief, seen
+        )
         m, reach = grasp.mean, math.inf if grasp.lesson.is_constant else 0.0
-        return Estimates(at.mean + m, at.std, at.lower + m - reach, at.upper + m + reach)
+        lower = np.where(evidence.told.y < grasp.lesson.floor, -math.inf, at.lower + m - reach)
+        return Estimates(at.mean + m, at.std + reach, lower, at.upper + m + reach)
 
     def posterior(self, state: Knowledge, evidence: Evidence) -> Outlook:
         """Return the posterior that the next batch would start from."""
-        grasp = self._grasp(state, evidence)
-        outlook = self._bandit(grasp, evidence).posterior(grasp.belief, grasp.seen(evidence))
+        grasp, seen = self._grasp(state, evidence)
+        outlook = self.manner.bandit(grasp, self.search, evidence.places.dim).posterior(
+            grasp.belief, seen
+        )
         return replace(outlook, centre=grasp.mean)
 
     def certify(self, state: Knowledge, evidence: Evidence, row: int) -> Gap:
         """Return how far a row can be from the best, and what was learned for that."""
-        grasp = self._grasp(state, evidence)
-        gap = self._bandit(grasp, evidence).certify(grasp.belief, grasp.seen(evidence), row)
+        grasp, seen = self._grasp(state, evidence)
+        gap = self.manner.bandit(grasp, self.search, evidence.places.dim).certify(
+            grasp.belief, seen, row
+        )
         lesson, m = grasp.lesson, grasp.mean
+        reach = math.inf if lesson.is_constant else 0.0
+        floor = (
+            f"{lesson.floored} averages that count as a floor say no more" if lesson.floored else ""
+        )
         learned = (
+            *((Assumption(floor),) if floor else ()),
             Assumption(
                 f"kernel and mean, learned {lesson.number} times from the values, are right"
             ),
@@ -172,17 +151,20 @@ class Learner:
         )
         return replace(
             gap,
-            delta=self.delta,
-            highest=gap.highest + m,
-            lowest=gap.lowest + m,
+            gap=gap.gap + reach,
+            delta=self.manner.delta,
+            highest=gap.highest + m + reach,
+            lowest=gap.lowest + m - reach,
             assumptions=(*gap.assumptions, *learned),
         )
 
     def appraise(self, state: Knowledge, evidence: Evidence, row: int) -> Appraisal:
         """Return what is thought of a row now."""
-        grasp = self._grasp(state, evidence)
-        seen = grasp.seen(self._open(evidence))
-        thought = self._bandit(grasp, evidence).appraise(grasp.belief, seen, row)
+        grasp, seen = self._grasp(state, evidence)
+        seen = replace(seen, excluded=self._open(evidence).excluded)
+        thought = self.manner.bandit(grasp, self.search, evidence.places.dim).appraise(
+            grasp.belief, seen, row
+        )
         leader = thought.leader
         if leader is not None:
             leader = replace(leader, mean=leader.mean + grasp.mean)
@@ -192,44 +174,15 @@ class Learner:
         self, state: Knowledge, evidence: Evidence, outwards: Callable[[float], float]
     ) -> tuple[str, ...]:
         """Say in some sentences what is done and why, the first of them in short."""
-        grasp = self._grasp(state, evidence) if len(evidence.told) else None
+        grasp = self._grasp(state, evidence)[0] if len(evidence.told) else None
         return account_of(
             self.family,
             None if grasp is None else grasp.lesson,
-            how="" if grasp is None else self._how(grasp, state.doubts),
-            attitude=self.attitude,
+            how="" if grasp is None else self.manner.describe(grasp, state.doubts),
+            attitude=self.manner.attitude,
             names=self.names,
             outwards=outwards,
         )
-
-    def _how(self, grasp: Grasp, doubted: int) -> str:
-        """Say in one line which algorithm runs, and why."""
-        points = f"{grasp.points} unique points"
-        if grasp.is_sparse:
-            belief = f"BBKB's dictionary, as {points} have piled up (more than {MANY})"
-        else:
-            belief = f"Exact posterior on {points}"
-        if self.attitude == "safe":
-            choice = "upper bounds of a theorem's width (safe)"
-        elif self.deterministic:
-            choice = "expected improvement, nothing twice (deterministic)"
-        else:
-            choice = f"upper bounds ({self.attitude}), doubted {doubted} times"
-        size = (
-            f"{self.workers} at a time" if self.workers > 1 else "stays while nothing is to learn"
-        )
-        return f"{belief}; {choice}; {size}"
-
-    def _pause(self, state: Knowledge, grasp: Grasp) -> float:
-        """Return after how many evaluations without news one is spent on doubt."""
-        if grasp.lesson.is_blank:
-            return float(self._blank(grasp))
-        slow = 2.0 if self.attitude == "greedy" else 1.0
-        return self.workers * slow * (doubts.pause(state.doubts) + self.switch_cost)
-
-    def _blank(self, grasp: Grasp) -> int:
-        """Return how many evaluations a blank model is used for at once: more, as time goes by."""
-        return max(self.workers, grasp.values // PARTS)
 
     def _doubt(
         self,
@@ -243,11 +196,15 @@ class Learner:
         """Choose against the model: by chance, or by a function drawn from it."""
         doubt = None
         if grasp.lesson.is_blank:
-            size = min(room, doubts.BLANK * self._blank(grasp))
+            size = min(room, doubts.BLANK * self.manner.blank(grasp))
             doubt = doubts.by_chance(belief.posterior, seen, size)
         elif state.doubts % doubts.BLIND == doubts.BLIND - 1:
-            doubt = doubts.by_chance(belief.posterior, seen, min(room, self.workers))
-        return doubt or doubts.by_draw(bandit, belief, seen, min(room, self.workers))
+            doubt = doubts.by_chance(belief.posterior, seen, min(room, self.manner.workers))
+        if doubt is None:
+            doubt = doubts.by_draw(bandit, belief, seen, min(room, self.manner.workers))
+        if doubt is None or not self.manner.switch_cost:
+            return doubt
+        return doubts.prolonged(doubt, bandit.prior.ridge, self.manner.switch_cost, room)
 
     def _new(
         self, proposal: Proposal, bandit: Bandit, belief: Belief, seen: Evidence, room: int
@@ -264,18 +221,25 @@ class Learner:
 
     def _started(self, evidence: Evidence, room: int) -> Proposal | None:
         """Draw the first candidates by chance, and more while none of them has a value."""
-        features = min(self.family.size, FEATURES)
-        size = max(FIRST + math.ceil(PER_FEATURE * features), self.workers)
-        if not len(evidence.told):
-            size = max(size, len(evidence.open_) + self.workers)
-        start = UniformDesign(size)
-        picks = start.picks(evidence, room)
-        if not len(picks) and not len(evidence.told):  # fewer candidates than that, all under way
-            picks = evidence.places.draw(evidence.excluded, 1, evidence.rng(Purpose.START))
-        if not len(picks):
+        told, open_ = evidence.told.rows, evidence.open_.rows
+        size = max(
+            FIRST + math.ceil(PER_FEATURE * min(self.family.size, FEATURES)), self.manner.workers
+        )
+        left = size - len(told) - len(open_)
+        if not len(told):
+            left = max(left, self.manner.workers)
+        if left <= 0:
             return None
+        rng = evidence.rng(Purpose.START)
+        picks = doubts.chance(evidence, min(left, room), rng)
+        if not len(picks):
+            self._open(evidence)  # raises where nothing may come twice
+            if len(told):
+                return None
+            picks = evidence.places.draw(evidence.excluded, 1, rng)
         ones = np.ones(len(picks), dtype=np.int64)
-        return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), start.reason)
+        reason = "start: drawn by chance"
+        return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), reason)
 
     def _taught(self, last: Grasp | None, evidence: Evidence) -> Grasp:
         """Learn a model anew if there is enough to learn since the last."""
@@ -290,84 +254,49 @@ class Learner:
             self.family,
             *(told.X, told.w, told.y, evidence.entries, evidence.scatter),
             last=None if last is None else last.lesson,
-            deterministic=self.deterministic,
+            deterministic=self.manner.deterministic,
             rng=evidence.rng(Purpose.LEARNING),
         )
-        nothing = Belief(self._prior(lesson, len(told), evidence), Information(), 1.0)
+        nothing = Belief(
+            self.manner.prior(lesson, len(told), evidence.places.dim), Information(), 1.0
+        )
         grasp = Grasp(lesson, nothing, len(told), values)
-        log.info("%s", self._how(grasp, 0))
-        belief = self._bandit(grasp, evidence).told_all(grasp.seen(evidence))
+        log.info("%s", self.manner.describe(grasp, 0))
+        belief = self.manner.bandit(grasp, self.search, evidence.places.dim).told_all(
+            grasp.seen(evidence)
+        )
         return replace(grasp, belief=belief)
 
-    def _grasp(self, state: Knowledge, evidence: Evidence) -> Grasp:
-        """Return what to look with: a model is learned for the look where there is none."""
-        return state.grasp or self._taught(None, evidence)
+    def _grasp(self, state: Knowledge, evidence: Evidence) -> tuple[Grasp, Evidence]:
+        """Return what to look with, and at: a model is learned for the look where there is none."""
+        if state.grasp is not None:
+            return state.grasp, state.grasp.seen(evidence)
+        if not len(evidence.told):
+            raise NothingToldError("no value was told yet, so that there is no model to ask.")
+        grasp = self._taught(None, evidence)
+        return grasp, grasp.seen(evidence).booked()
 
     def _open(self, evidence: Evidence) -> Evidence:
         """Return the evidence with all excluded that must not be chosen.
 
-        Where values are deterministic, that is all that has been evaluated or is under way.
+        That is what failed twice and never had a value; where values are deterministic, what failed
+        once too, and all that has been evaluated or is under way.
         """
-        if not (self.deterministic and evidence.places.candidates):
+        if not evidence.places.candidates:
             return evidence
         closed: Mask = evidence.excluded.copy()
-        for rows in (evidence.told.rows, evidence.open_.rows):
-            closed[rows[rows < len(closed)]] = True
-        if closed.all():
+        often = evidence.failed_counts >= (1 if self.manner.deterministic else FAILURES)
+        lost = evidence.failed_rows[often & ~np.isin(evidence.failed_rows, evidence.told.rows)]
+        rows = [lost]
+        if self.manner.deterministic:
+            rows += [evidence.told.rows, evidence.open_.rows]
+        for some in rows:
+            closed[some[some < len(closed)]] = True
+        if closed.all() and not evidence.excluded.all():
+            under_way = len(evidence.open_)
+            wait = f" ({under_way} are still under way: tell them first)" if under_way else ""
             raise ExhaustedError(
-                "every candidate has been evaluated, and deterministic=True says that none is "
-                "worth evaluating twice."
+                f"no candidate is left that was neither evaluated, excluded nor failed{wait}, and "
+                "none of these is worth evaluating again."
             )
         return replace(evidence, excluded=closed)
-
-    def _prior(
-        self, lesson: Lesson, points: int, evidence: Evidence
-    ) -> ExactPosterior | NystromPosterior:
-        """Return the model before any feedback: exact, or through a dictionary."""
-        model, dim = lesson.model, evidence.places.dim
-        ridge = max(model.noise_std**2, QUIET * model.scale)
-        if points > MANY:
-            oversample = Oversample(OVERSAMPLE, False, None, share(self.delta, lesson.number))
-            return NystromPosterior.prior(
-                model.kernel,
-                noise_std=math.sqrt(ridge),
-                ridge=ridge,
-                dim=dim,
-                oversample=oversample,
-            )
-        return ExactPosterior.prior(model.kernel, noise_std=math.sqrt(ridge), ridge=ridge, dim=dim)
-
-    def _bandit(self, grasp: Grasp, evidence: Evidence) -> Bandit:
-        """Put together the algorithm for a model and the number of points."""
-        lesson = grasp.lesson
-        delta = share(self.delta, lesson.number)
-        theorem: Width = RKHSWidth(delta)
-        if grasp.is_sparse:
-            theorem = BBKBWidth(delta, LIMIT, fresh=True)
-        band = ScaledWidth(theorem, lesson.widening)
-        acquisition, width = self._acquisition(lesson, band)
-        return Bandit(
-            search=self.search,
-            prior=self._prior(lesson, grasp.points, evidence),
-            acquisition=acquisition,
-            width=width,
-            band=band,
-            batching=self._batching(grasp),
-            norm=GuessAndDouble(),
-            starts=(),
-        )
-
-    def _acquisition(self, lesson: Lesson, band: Width) -> tuple[UCB | ExpectedImprovement, Width]:
-        if self.attitude == "safe":
-            return UCB(), band
-        if self.deterministic:
-            return ExpectedImprovement(), ConstantWidth(lesson.widening, self.delta)
-        return UCB(), GrowingWidth(FACTORS[self.attitude] * lesson.widening, self.delta)
-
-    def _batching(self, grasp: Grasp) -> BatchRule:
-        if self.deterministic:
-            parts = grasp.points // PARTS if grasp.is_sparse else 1
-            return FixedSize(max(self.workers, parts))
-        if self.workers > 1:
-            return FixedSize(self.workers)
-        return GlobalRatio(LIMIT) if grasp.is_sparse else Settle(switch_cost=self.switch_cost)

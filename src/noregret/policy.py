@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar, final, runtime_checkable
 
 import numpy as np
@@ -36,12 +36,25 @@ class Evidence:
     asked_counts: Indices  # … and how many of each
     unasked_rows: Indices  # rows told without having been asked for since then …
     unasked_counts: Indices  # … and how often
+    failed_rows: Indices  # rows of which evaluations failed …
+    failed_counts: Indices  # … and how many
     seed: int
     step: int  # batches opened so far
 
     @property
     def evaluations(self) -> int:
         return int(self.told.w.sum())
+
+    def booked(self) -> Evidence:
+        """Return the evidence with nothing that is new since the last batch was opened."""
+        none: Indices = np.empty(0, dtype=np.int64)
+        return replace(
+            self,
+            asked_variances=np.empty(0),
+            asked_counts=none,
+            unasked_rows=none,
+            unasked_counts=none,
+        )
 
     @property
     def eligible(self) -> Mask:

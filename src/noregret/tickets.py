@@ -65,6 +65,7 @@ class Tickets:
     closed: dict[int, list[tuple[int, int, str]]] = field(default_factory=dict)  # receipts
     asked: dict[tuple[int, int], int] = field(default_factory=dict)  # (ticket, run) → count
     unasked: dict[int, int] = field(default_factory=dict)  # row → count
+    failed: dict[int, int] = field(default_factory=dict)  # row → failures, ever
 
     def open(
         self, worker: str, rows: Indices, repeats: Indices, variances: Vector, reason: str
@@ -146,6 +147,8 @@ class Tickets:
         late = int((ticket.fate[positions] == FAILED_ONCE).sum())
         self.failures += int(failed.sum()) - late
         ticket.fate[positions] = np.where(failed, FAILED_ONCE, TOLD)
+        for run, count in counted(ticket.runs_of(positions[failed])):
+            self._fail(int(ticket.rows[run]), count)
         for run, count in counted(ticket.runs_of(positions[~failed])):
             key = (ticket.number, run)
             self.asked[key] = self.asked.get(key, 0) + count
@@ -168,8 +171,12 @@ class Tickets:
             self._close_if_done(ticket)
         if failed:
             self.failures += count
+            self._fail(row, count)
         elif left:
             self.unasked[row] = self.unasked.get(row, 0) + left
+
+    def _fail(self, row: int, count: int) -> None:
+        self.failed[row] = self.failed.get(row, 0) + count
 
     def withdraw(self, rows: Indices) -> None:
         """Take open evaluations of these rows back; a value that still comes is accepted."""

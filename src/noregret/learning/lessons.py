@@ -9,13 +9,13 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Rows, Vector
-from noregret.learning.calibration import LeftOut
+from noregret.learning.calibration import FEW, LeftOut
 from noregret.learning.families import Family
 from noregret.learning.fit import Learned, fit, some
 from noregret.learning.likelihood import Likelihood, Sample, log_density_of_none
 from noregret.learning.replicates import PureError, unevenness
 
-FLOOR = 2.0  # times the distance from the median to the best, below the median
+FLOOR = 2.0  # times the distance from the median to the best or the lower quartile, below it
 SURE = 1e6  # how many replicates the user's word that there is no noise is worth
 QUIET = 1e-6  # of the spread of the averages: noise that counts as none
 FAINT = 3.0  # nats: a model that says less more than a constant has found nothing
@@ -35,12 +35,18 @@ class Lesson:
     widening: float  # of deviations, by what was left out
     is_constant: bool  # all values told were the same: nothing is known of any scale
     structure: float  # log density, above that of noise about a constant
-    number: int  # the how-manieth lesson it is, from 1
+    points: int  # it was learned from
+    number: int  # of the lesson, from 1
 
     @property
     def is_blank(self) -> bool:
         """Whether noise about a constant explains the values about as well."""
         return self.structure < FAINT
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether there were points enough to compare the model's deviations with."""
+        return self.points >= FEW
 
     @property
     def is_uneven(self) -> bool:
@@ -68,13 +74,14 @@ def learn(
     What is wanted is the order among the best; a diverged run far below all others would spend the
     model's flexibility on the bottom. So averages count from a floor up,
 
-        floor = median − 2·(best − median)                                                     (1)
+        floor = median − 2·max(best − median, median − lower quartile)                          (1)
 
     On more than some hundred points, on a subset. Deterministic values are replicates of
     themselves that agree.
     """
-    middle, best = float(np.median(averages)), float(averages.max())
-    floor = middle - FLOOR * (best - middle)  # (1)
+    low, middle, best = (float(at) for at in np.quantile(averages, (0.25, 0.5, 1.0)))
+    reach = max(best - middle, middle - low)
+    floor = middle - FLOOR * reach if reach > 0 else -math.inf  # (1)
     seen = np.maximum(averages, floor)
     error = PureError.of(entries, scatter)
     variance, freedom = error.variance, error.freedom
@@ -93,6 +100,7 @@ def learn(
         widening=LeftOut.of(likelihood, model.theta).widening(),
         is_constant=float(np.ptp(averages)) == 0 and error.variance == 0,
         structure=likelihood.value(model.theta) - log_density_of_none(sample),
+        points=len(sample.y),
         number=1 if last is None else last.number + 1,
     )
 

@@ -1,0 +1,150 @@
+"""How a run without knobs behaves, by what only its user can know."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, final
+
+from noregret import doubts
+from noregret.acquisitions import UCB, ExpectedImprovement
+from noregret.bandit import Bandit, Belief
+from noregret.batching import BatchRule, FixedSize, GlobalRatio
+from noregret.confidence import BBKBWidth, ConstantWidth, RKHSWidth, ScaledWidth, Width
+from noregret.growing import GrowingWidth
+from noregret.learning import Lesson, share
+from noregret.norms import GuessAndDouble
+from noregret.policy import Evidence
+from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
+from noregret.search import Search
+from noregret.stays import Settle
+
+Attitude: TypeAlias = Literal["safe", "balanced", "greedy"]
+FACTORS = {"balanced": 0.45, "greedy": 0.25}  # of √(2 log(1 + t))
+MANY = 1000  # unique points from which on they are seen through a dictionary
+OVERSAMPLE = 2.0  # q̄ of that dictionary
+LIMIT = 2.0  # C̃ of its batches
+PARTS = 64  # the part of all evaluations that a batch is, where feedback matters little
+QUIET, COARSE = 1e-6, 1e-3  # of the variance of f: the least ridge, exact or by a dictionary
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Grasp:
+    """A model, and what is believed by it."""
+
+    lesson: Lesson
+    belief: Belief
+    points: int  # unique points …
+    values: int  # … and values told, when it was learned
+
+    @property
+    def mean(self) -> float:
+        return self.lesson.model.mean
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether points are so many that they are seen through a dictionary."""
+        return self.points > MANY
+
+    def seen(self, evidence: Evidence) -> Evidence:
+        """Return the evidence as the model sees it: averages from a floor up, about its mean."""
+        return replace(evidence, told=replace(evidence.told, y=self.lesson.seen(evidence.told.y)))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What a user has to say, and the algorithm that follows from it and a model."""
+
+    attitude: Attitude = "balanced"
+    delta: float = 0.1
+    workers: int = 1
+    switch_cost: float = 0.0
+    deterministic: bool = False
+
+    @property
+    def doubts(self) -> bool:
+        return self.attitude != "safe" and not self.deterministic
+
+    def describe(self, grasp: Grasp, doubted: int) -> str:
+        """Say in one line which algorithm runs, and why."""
+        points = f"{grasp.points} unique point{'' if grasp.points == 1 else 's'}"
+        if grasp.is_sparse:
+            belief = f"BBKB's dictionary, as {points} have piled up (more than {MANY})"
+        else:
+            belief = f"Exact posterior on {points}"
+        if self.attitude == "safe":
+            choice = "upper bounds of a theorem's width (safe)"
+        elif self.deterministic:
+            choice = "expected improvement, nothing twice (deterministic)"
+        else:
+            choice = f"upper bounds ({self.attitude}), doubted {doubted} times"
+        size = (
+            f"{self.workers} at a time" if self.workers > 1 else "stays while nothing is to learn"
+        )
+        return f"{belief}; {choice}; {size}"
+
+    def pause(self, grasp: Grasp, doubted: int) -> float:
+        """Return after how many evaluations without news one is spent on doubt."""
+        if grasp.lesson.is_blank:
+            return self.blank(grasp) + self.switch_cost
+        slow = 2.0 if self.attitude == "greedy" else 1.0
+        return self.workers * slow * (doubts.pause(doubted) + self.switch_cost)
+
+    def blank(self, grasp: Grasp) -> int:
+        """Return how many evaluations a blank model is used for at once: more, as time goes by."""
+        return max(self.workers, grasp.values // PARTS)
+
+    def prior(self, lesson: Lesson, points: int, dim: int) -> ExactPosterior | NystromPosterior:
+        """Return the model before any feedback: exact, or through a dictionary."""
+        model = lesson.model
+        quiet = COARSE if points > MANY else QUIET
+        ridge = max(model.noise_std**2, quiet * model.scale)
+        if points > MANY:
+            oversample = Oversample(OVERSAMPLE, False, None, share(self.delta, lesson.number))
+            return NystromPosterior.prior(
+                model.kernel,
+                noise_std=math.sqrt(ridge),
+                ridge=ridge,
+                dim=dim,
+                oversample=oversample,
+            )
+        return ExactPosterior.prior(model.kernel, noise_std=math.sqrt(ridge), ridge=ridge, dim=dim)
+
+    def bandit(self, grasp: Grasp, search: Search, dim: int) -> Bandit:
+        """Put together the algorithm for a model and the number of points."""
+        lesson = grasp.lesson
+        delta = share(self.delta, lesson.number)
+        theorem: Width = RKHSWidth(delta)
+        if grasp.is_sparse:
+            theorem = BBKBWidth(delta, LIMIT, fresh=True)
+        band = ScaledWidth(theorem, lesson.widening)
+        acquisition, width = self._acquisition(lesson, band)
+        return Bandit(
+            search=search,
+            prior=self.prior(lesson, grasp.points, dim),
+            acquisition=acquisition,
+            width=width,
+            band=band,
+            batching=self._batching(grasp),
+            norm=GuessAndDouble(),
+            starts=(),
+        )
+
+    def _acquisition(self, lesson: Lesson, band: Width) -> tuple[UCB | ExpectedImprovement, Width]:
+        if self.attitude == "safe":
+            return UCB(), band
+        if self.deterministic:
+            return ExpectedImprovement(), ConstantWidth(lesson.widening, self.delta)
+        return UCB(), GrowingWidth(FACTORS[self.attitude] * lesson.widening, self.delta)
+
+    def _batching(self, grasp: Grasp) -> BatchRule:
+        if self.deterministic:
+            parts = grasp.points // PARTS if grasp.is_sparse else 1
+            return FixedSize(max(self.workers, parts))
+        if self.workers > 1:
+            return FixedSize(self.workers)
+        if grasp.is_sparse and not self.switch_cost:
+            return GlobalRatio(LIMIT)
+        return Settle(switch_cost=self.switch_cost)
