@@ -21,7 +21,7 @@ from noregret.streams import Purpose
 
 KNOWN = 0.5  # variance over ridge below which another evaluation tells next to nothing
 PATIENCE, PACE = 2.0, 4.0  # evaluations without news before one is spent on doubt, and its growth
-BLIND = 4  # every so many doubts are of the model as such
+BLIND = 8  # every so many doubts are of the model as such
 BLANK = 2  # evaluations by chance to one by the model, where it has found nothing
 CLOUD = 8  # points of a box drawn for one that is new, as whole numbers come again
 SURPRISE = 4.0  # deviations above what was expected

@@ -24,7 +24,7 @@ from noregret.search import Search
 from noregret.standings import Assumption, Information
 from noregret.streams import Purpose
 
-FIRST, PER_FEATURE = 5, 0.5  # candidates drawn by chance, and more for every lengthscale
+FIRST, PER_FEATURE = 5, 0.2  # candidates drawn by chance, and more for every lengthscale
 FEATURES = 20  # lengthscales that are counted, at most
 MORE, GROWTH = 5, 1.3  # points after which a model is learned anew, …
 SOON = 1.05  # … or after a surprise
@@ -55,7 +55,7 @@ class Learner:
     A learned model may be confident and wrong: then the same candidates win again and again, and
     nothing is learned. So where the choice is one that is known (its variance is below half the
     noise), it is exploited; but after 2 + k/4 evaluations of that kind one is spent on doubt, the
-    k-th: by a function drawn from the posterior, every fourth by chance alone. Where a constant
+    k-th: by a function drawn from the posterior, every eighth by chance alone. Where a constant
     explains the values as well as the model, two of three evaluations are by chance.
 
     `attitude="safe"` takes a theorem's width in place of (1), and has no doubts. Where values are

@@ -18,7 +18,7 @@ from noregret.learning.replicates import PureError, unevenness
 FLOOR = 2.0  # times the distance from the median to the best or the lower quartile, below it
 SURE = 1e6  # how many replicates the user's word that there is no noise is worth
 QUIET = 1e-6  # of the spread of the averages: noise that counts as none
-FAINT = 3.0  # nats: a model that says less more than a constant has found nothing
+FAINT = 1.0  # nats: a model that says less more than a constant has found nothing
 UNEVEN = 1e-3  # probability below which noise is said to differ across the pool
 
 
