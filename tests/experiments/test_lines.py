@@ -92,6 +92,9 @@ def test_the_settings_are_those_that_bbkb_prints() -> None:
     for figure in ("bbkb-fig5", "bbkb-fig6"):
         panels = {float(line.panel.removeprefix("σ = ")) for line in sweep(figure).lines}
         assert panels == {5.0, 7.5, 10.0, 12.5, 15.0, 17.5}
+        slow = {("BKB", "σ = 5"), ("BKB", "σ = 7.5")} if figure == "bbkb-fig6" else set()
+        few = {(line.label, line.panel) for line in sweep(figure).lines if line.repetitions < 5}
+        assert few == slow
     assert {line.history for line in sweep("bbkb-nas").lines} == {2000, 0}
 
 
