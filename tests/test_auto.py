@@ -358,6 +358,15 @@ def test_a_box_may_be_deterministic() -> None:
     assert opt.unique == 40
 
 
+def test_a_box_of_few_points_ends() -> None:
+    box = nr.Box([(0, 5), (1, 3)], integer=[0, 1])
+    result = nr.maximize(
+        lambda x: float(-((x[0] - 3) ** 2) - x[1]), box, budget=50, deterministic=True
+    )
+    assert result.ended == "every candidate evaluated"
+    assert result.optimizer.unique == len(result.values) == 18
+
+
 def test_bits_are_searched_too() -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(2, size=(300, 64))

@@ -23,7 +23,7 @@ KNOWN = 0.5  # variance over ridge below which another evaluation tells next to 
 PATIENCE, PACE = 2.0, 4.0  # evaluations without news before one is spent on doubt, and its growth
 BLIND = 8  # every so many doubts are of the model as such
 BLANK = 2  # evaluations by chance to one by the model, where it has found nothing
-CLOUD = 8  # points of a box drawn for one that is new, as whole numbers come again
+CLOUD, WHOLE = 8, 1024  # points of a box drawn for one that is new; whole numbers come again
 SURPRISE = 4.0  # deviations above what was expected
 OPTIMISM, DRAWN = 3.0, 300  # deviations, and candidates that high, among which doubt chooses
 
@@ -48,7 +48,8 @@ def chance(evidence: Evidence, size: int, rng: np.random.Generator) -> Picks:
     places, told, open_ = evidence.places, evidence.told.rows, evidence.open_.rows
     met = np.concatenate([told, open_, evidence.failed_rows])
     if isinstance(places.domain, Box):
-        picks = places.peek(places.domain.draw(CLOUD * size, rng))
+        cloud = max(CLOUD * size, WHOLE if places.domain.has_integers else 0)
+        picks = places.peek(places.domain.draw(cloud, rng))
         first = np.sort(np.unique(picks.rows, return_index=True)[1])
         new = first[~np.isin(picks.rows[first], met)][:size]
         return Picks(picks.rows[new], picks.X[new])

@@ -217,7 +217,9 @@ class Learner:
             new = doubts.by_draw(bandit, belief, seen, size)
         if new is None or np.isin(new.rows, seen.told.rows).any() or (new.repeats > 1).any():
             new = doubts.by_chance(belief.posterior, seen, size)
-        return new or proposal
+        if new is None:  # of a box of whole numbers, as pools are closed before
+            raise ExhaustedError("no point was found that was never evaluated.")
+        return new
 
     def _started(self, evidence: Evidence, room: int) -> Proposal | None:
         """Draw the first candidates by chance, and more while none of them has a value."""
