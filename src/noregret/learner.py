@@ -84,10 +84,7 @@ class Learner:
         if first is not None:
             return first, state
         grasp = self._taught(state.grasp, evidence)
-        seen, bandit = (
-            grasp.seen(self._open(evidence)),
-            self.manner.bandit(grasp, self.search, evidence.places.dim),
-        )
+        seen, bandit = grasp.seen(self._open(evidence)), self._bandit(grasp, evidence)
         if grasp is not state.grasp:  # its belief was told everything
             seen = seen.booked()
         pause, most = math.inf, room
@@ -115,9 +112,7 @@ class Learner:
         Where all values told were the same, nothing is known of scale, and bounds are infinite.
         """
         grasp, seen = self._grasp(state, evidence)
-        at = self.manner.bandit(grasp, self.search, evidence.places.dim).estimates(
-            grasp.belief, seen
-        )
+        at = self._bandit(grasp, evidence).estimates(grasp.belief, seen)
         m, reach = grasp.mean, math.inf if grasp.lesson.is_constant else 0.0
         lower = np.where(evidence.told.y < grasp.lesson.floor, -math.inf, at.lower + m - reach)
         return Estimates(at.mean + m, at.std + reach, lower, at.upper + m + reach)
@@ -125,17 +120,13 @@ class Learner:
     def posterior(self, state: Knowledge, evidence: Evidence) -> Outlook:
         """Return the posterior that the next batch would start from."""
         grasp, seen = self._grasp(state, evidence)
-        outlook = self.manner.bandit(grasp, self.search, evidence.places.dim).posterior(
-            grasp.belief, seen
-        )
+        outlook = self._bandit(grasp, evidence).posterior(grasp.belief, seen)
         return replace(outlook, centre=grasp.mean)
 
     def certify(self, state: Knowledge, evidence: Evidence, row: int) -> Gap:
         """Return how far a row can be from the best, and what was learned for that."""
         grasp, seen = self._grasp(state, evidence)
-        gap = self.manner.bandit(grasp, self.search, evidence.places.dim).certify(
-            grasp.belief, seen, row
-        )
+        gap = self._bandit(grasp, evidence).certify(grasp.belief, seen, row)
         lesson, m = grasp.lesson, grasp.mean
         reach = math.inf if lesson.is_constant else 0.0
         floor = (
@@ -162,9 +153,7 @@ class Learner:
         """Return what is thought of a row now."""
         grasp, seen = self._grasp(state, evidence)
         seen = replace(seen, excluded=self._open(evidence).excluded)
-        thought = self.manner.bandit(grasp, self.search, evidence.places.dim).appraise(
-            grasp.belief, seen, row
-        )
+        thought = self._bandit(grasp, evidence).appraise(grasp.belief, seen, row)
         leader = thought.leader
         if leader is not None:
             leader = replace(leader, mean=leader.mean + grasp.mean)
@@ -264,10 +253,11 @@ class Learner:
         )
         grasp = Grasp(lesson, nothing, len(told), values)
         log.info("%s", self.manner.describe(grasp, 0))
-        belief = self.manner.bandit(grasp, self.search, evidence.places.dim).told_all(
-            grasp.seen(evidence)
-        )
+        belief = self._bandit(grasp, evidence).told_all(grasp.seen(evidence))
         return replace(grasp, belief=belief)
+
+    def _bandit(self, grasp: Grasp, evidence: Evidence) -> Bandit:
+        return self.manner.bandit(grasp, self.search, evidence.places.dim)
 
     def _grasp(self, state: Knowledge, evidence: Evidence) -> tuple[Grasp, Evidence]:
         """Return what to look with, and at: a model is learned for the look where there is none."""
