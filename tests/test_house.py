@@ -76,6 +76,7 @@ MAP = (
     "acquisitions",
     "surveys.base",
     "surveys.plain",
+    "surveys.kept",
     "surveys.exact",
     "surveys.columns",
     "surveys.pairs",

@@ -90,9 +90,9 @@ class Search(Protocol):
 class Enumeration:
     """Exact search of a finite pool, by a survey that is brought up to date where it matters.
 
-    `memory` bounds the kernel values that are kept for sparse posteriors: with 0, as with exact
-    posteriors always, O(N) numbers are held beside the pool. A sticky dictionary that outgrows it
-    is followed lazily.
+    `memory` bounds the kernel values that are kept (for exact posteriors half a GiB does too):
+    with 0, O(N) numbers are held beside the pool. A sticky dictionary that outgrows it is followed
+    lazily.
     """
 
     def __init__(self, pool: Candidates, *, memory: int = MEMORY) -> None:
@@ -181,6 +181,8 @@ class Enumeration:
     def _begun(self, kind: type[Kind]) -> Survey:
         if issubclass(kind, NystromSurvey):
             return NystromSurvey(self.pool, self.memory, self.work)
+        if issubclass(kind, ExactSurvey):
+            return ExactSurvey(self.pool, self.work, self.memory)
         return kind(self.pool, self.work)
 
     def _kind(self, posterior: Posterior) -> type[Kind]:

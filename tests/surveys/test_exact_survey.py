@@ -19,8 +19,8 @@ from problems import Diary, Scene, close, rounding, scenes
 BETAS = (0.0, 0.3, 3.0)
 
 
-def surveyed(X: Matrix) -> ExactSurvey:
-    return ExactSurvey(nr.Pool(X), Work())
+def surveyed(X: Matrix, memory: int = 1 << 20) -> ExactSurvey:
+    return ExactSurvey(nr.Pool(X), Work(), memory)
 
 
 def everything(survey: ExactSurvey) -> tuple[Vector, Vector]:
@@ -54,14 +54,15 @@ def bounds_hold(survey: ExactSurvey, posterior: ExactPosterior, X: Matrix) -> No
     st.integers(0, 2**20),
     st.sampled_from([1, 30, 10**6]),
     st.floats(0.0, 0.5),
+    st.sampled_from([0, 10_000, 1 << 20]),
 )
 def test_bounds_hold_for_all_rows_at_every_moment(
-    scene: Scene, seed: int, most: int, share: float
+    scene: Scene, seed: int, most: int, share: float, memory: int
 ) -> None:
     """A row whose bound fell below its score would never be looked at, though it were best."""
     rng = np.random.default_rng(seed)
     X = scene.pool
-    diary, posterior, survey = Diary(X), scene.prior(), surveyed(X)
+    diary, posterior, survey = Diary(X), scene.prior(), surveyed(X, memory)
     for step in range(25):
         for row in rng.integers(0, len(X), size=int(rng.integers(1, 4))).tolist():
             diary.add(row, int(rng.integers(1, most + 1)), float(2 * rng.standard_normal()))

@@ -17,6 +17,7 @@ from noregret.kernels.algebra import plus, times
 from noregret.kernels.base import require_numbers
 
 Lengthscale: TypeAlias = float | tuple[float, ...]
+SMALL = 450.0  # squared norms whose rounding stays below 1e-13
 CACHED = 1 << 15  # numbers in a block that stays in a core's own cache
 
 
@@ -144,8 +145,10 @@ def _of_distances(
     """Return shape(‖(x − z)/scale‖²) for all pairs: one matrix product, one pass in chunks.
 
     With a = (x, ‖x‖², 1) and b = (−2z, 1, ‖z‖²), a·b = ‖x − z‖², up to a rounding error of about
-    eps·(‖x‖² + ‖z‖²). Pairs so close that this error matters are computed again by differences, so
-    that equal rows have distance 0. Rows are first centred on one of them, to keep norms small.
+    eps·(‖x‖² + ‖z‖²). Where that matters, close pairs are computed again by differences, so that
+    equal rows have distance 0: always for nu = 1/2, whose values move by the root of it; for the
+    others, by which it is passed on as it is, where norms are large. Rows are first centred on one
+    of them, to keep norms small.
     """
     require_numbers(X, Z)
     if isinstance(scale, tuple) and len(scale) != X.shape[1]:
@@ -171,11 +174,15 @@ def _of_distances(
     A[:, d + 1] = B[:, d] = 1.0
     B[:, :d] *= -2.0
     S = A @ B.T
-    near = 1e-7 * float(a2.max() + b2.max())
+    norms = float(a2.max() + b2.max())
+    near = 1e-7 * norms
+    harmless = shape is not _matern12 and norms <= SMALL
     step = max(1, CACHED // len(Z))
     for start in range(0, len(X), step):
         block = S[start : start + step]
-        if block.min() < near:
+        if harmless:
+            np.maximum(block, 0.0, out=block)
+        elif block.min() < near:
             i, j = np.nonzero(block < near)
             gap = A[start + i, :d] + 0.5 * B[j, :d]
             block[i, j] = np.einsum("ij,ij->i", gap, gap)

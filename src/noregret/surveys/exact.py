@@ -13,12 +13,14 @@ from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.pools import Candidates
 from noregret.posteriors import ExactPosterior, Points, Posterior
 from noregret.surveys.base import bring, log_restart, priors
+from noregret.surveys.kept import KeptValues
 from noregret.threads import spread
 from noregret.work import Work
 
 SCAN = 1 << 15  # rows whose bounds are computed together: their columns stay in a core's cache
 TOGETHER = 1 << 11  # rows brought up to date together, at most
 BLAS_LIKES = 512  # right-hand sides from which on a triangular solve is as fast as a product
+KEPT = 1 << 29  # bytes of kernel values
 ROOM = 1e-9  # by which gains are rounded up
 
 
@@ -34,16 +36,17 @@ class ExactSurvey:
 
     the sum over the updates missed: by Cauchy-Schwarz (μ − μ_old)² ≤ Σs·(σ²_old − σ²). Rows whose
     bound cannot win are left alone; others catch up by one product of their kernel values with the
-    columns missed, and the mean, k(x)ᵀα, carries no history. Some numbers a row are all that is
-    kept; kernel values of rows so few cost less to compute than to keep.
+    columns missed, and the mean, k(x)ᵀα, carries no history. Some numbers a row are kept, and its
+    kernel values while those of all rows fit `memory`.
 
     Before the first update every row has mean 0 and variance k(x, x), so that starting again is to
     say that all updates were missed, with Σs = ȳᵀα.
     """
 
-    def __init__(self, pool: Candidates, work: Work) -> None:
+    def __init__(self, pool: Candidates, work: Work, memory: int = KEPT) -> None:
         N = len(pool)
         self._pool, self._work = pool, work
+        self._kept = KeptValues(pool, min(memory, KEPT))
         self._last: ExactPosterior | None = None
         self._U: Matrix = np.zeros((0, 0), order="F")  # (points, updates kept), with room to grow
         self._first = 0  # the update in the first column of U
@@ -81,6 +84,7 @@ class ExactSurvey:
         p = self._last
         assert p is not None
         step = min(chunk_rows(2 * len(p.points)), TOGETHER)
+        self._kept.make_room(len(p.points))
         bring(partial(self._catch_up, p), behind, step, self._work)
 
     def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
@@ -133,6 +137,7 @@ class ExactSurvey:
             priors(posterior.kernel, self._pool, self.prior)
         self._now = self._first = int(len(p) > 0)
         self._gain = max(float(p.y @ posterior.alpha), 0.0)
+        self._kept.forget()
         self._stamp[:], self._since[:] = 0, 0.0
         self.mean[:], self.variance[:] = 0.0, self.prior
         self._high[:], self._reach[:] = 0.0, np.sqrt(self.prior)
@@ -154,7 +159,7 @@ class ExactSurvey:
 
     def _catch_up(self, posterior: ExactPosterior, rows: Indices) -> Work:
         n, work = len(posterior.points), Work(refreshed=len(rows))
-        K = posterior.kernel(self._pool.rows(rows), posterior.points.X)
+        K = self._kept.of(posterior.kernel, posterior.points, rows)
         stamps, self._stamp[rows] = self._stamp[rows], 0  # broken off, they start again
         prior, variance = self.prior[rows], self.variance[rows]
         ages = self._now - stamps

@@ -40,7 +40,7 @@ class StickySurvey:
     def __init__(self, pool: Candidates, work: Work) -> None:
         N = len(pool)
         self._pool, self._work = pool, work
-        self._exact = ExactSurvey(pool, work)
+        self._exact = ExactSurvey(pool, work, memory=0)
         self._inside: ExactPosterior | None = None  # on the members
         self._last: NystromPosterior | None = None
         self._pairs: Pairs | None = None

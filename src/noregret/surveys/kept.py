@@ -1,0 +1,70 @@
+"""Kernel values of candidates with the points evaluated, kept from one look to the next."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from noregret.arrays import Indices, Matrix
+from noregret.kernels import Kernel
+from noregret.pools import Candidates
+from noregret.posteriors import Points
+
+LEAST = 64  # points that there is room for
+
+
+@final
+class KeptValues:
+    """k(x, xᵢ) of a pool's rows and points that are only added to, while it fits the memory.
+
+    A row that is looked at again needs its values with the points since then, and no others:
+    reading one costs a tenth of computing it. Pages of rows never looked at are never touched.
+    """
+
+    def __init__(self, pool: Candidates, memory: int) -> None:
+        self._pool, self._memory = pool, memory
+        self._values: Matrix = np.empty((0, 0))  # (N, points) with room to grow; (0, 0): not kept
+        self._known: npt.NDArray[np.int32] = np.zeros(len(pool), dtype=np.int32)  # columns filled
+
+    def forget(self) -> None:
+        """Start again: for another kernel, or other points."""
+        self._known[:] = 0
+
+    def make_room(self, points: int) -> None:
+        """See to it that so many points have their columns, or keep nothing where they do not fit.
+
+        To be called before `of`, by one thread.
+        """
+        N, columns = len(self._pool), self._values.shape[1]
+        if points <= columns:
+            return
+        most = self._memory // (8 * N)
+        wanted = min(max(LEAST, points + points // 2), most)
+        if points > most:
+            self._values = np.empty((0, 0))
+            return
+        grown = np.empty((N, wanted))
+        if columns:
+            step = max(1, (1 << 20) // columns)
+            for start in range(0, N, step):
+                rows = slice(start, start + step)
+                some = np.flatnonzero(self._known[rows]) + start
+                grown[some, :columns] = self._values[some]
+        else:
+            self._known[:] = 0
+        self._values = grown
+
+    def of(self, kernel: Kernel, points: Points, rows: Indices) -> Matrix:
+        """Return k(x, xᵢ), a row of the pool each; threads may ask for different rows at once."""
+        if not self._values.size:
+            return kernel(self._pool.rows(rows), points.X)
+        n, known = len(points), self._known[rows]
+        for group in (rows[known == 0], rows[(known > 0) & (known < n)]):
+            if len(group):
+                first = int(self._known[group].min())
+                K = kernel(self._pool.rows(group), points.X[first:])
+                self._values[group, first:n] = K
+                self._known[group] = n
+        return self._values[rows, :n]

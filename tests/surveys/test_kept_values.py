@@ -1,0 +1,51 @@
+"""Kernel values that are kept are those computed, whatever was asked before."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import noregret as nr
+from noregret.arrays import Matrix
+from noregret.posteriors import Points
+from noregret.surveys.kept import LEAST, KeptValues
+
+
+@given(st.integers(0, 2**20), st.sampled_from([0, 20_000, 60_000, 1 << 20]), st.integers(1, 150))
+def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> None:
+    """Rows by chance, while points are added, forgotten and outgrow the memory."""
+    rng = np.random.default_rng(seed)
+    X, kernel = rng.random((30, 2)), nr.RBF(0.3)
+    kept, n = KeptValues(nr.Pool(X), memory), 0
+    at = rng.integers(0, len(X), size=400)
+    for _ in range(8):
+        if rng.random() < 0.2:
+            kept.forget()
+            n, at = 0, rng.integers(0, len(X), size=400)
+            kernel = nr.RBF(float(rng.uniform(0.1, 1.0)))
+        n = min(n + int(rng.integers(0, most + 1)), len(at))
+        points = Points(at[:n], X[at[:n]], np.ones(n), np.zeros(n))
+        rows = rng.permutation(len(X))[: int(rng.integers(1, len(X) + 1))]
+        kept.make_room(n)
+        np.testing.assert_allclose(
+            kept.of(kernel, points, rows), kernel(X[rows], points.X), rtol=1e-12
+        )
+
+
+def test_a_value_is_computed_once() -> None:
+    """A row that comes again asks the kernel for what is new, and a known one for nothing."""
+    X, asked = np.arange(200.0)[:, None], list[tuple[int, int]]()
+
+    def product(A: Matrix, B: Matrix) -> Matrix:
+        asked.append((len(A), len(B)))
+        return np.asarray(A @ B.T)
+
+    kernel = nr.FunctionKernel(product, diagonal=lambda A: (A**2).sum(axis=1))
+    kept = KeptValues(nr.Pool(X), 1 << 20)
+    for n, rows in ((3, [0, 1, 2]), (3, [2, 0]), (5, [1, 9]), (LEAST + 3, [1, 9])):
+        points = Points(np.arange(n), X[:n], np.ones(n), np.zeros(n))
+        kept.make_room(n)
+        found = kept.of(kernel, points, np.array(rows))
+        np.testing.assert_array_equal(found, X[rows] @ X[:n].T)
+    assert asked == [(3, 3), (1, 5), (1, 2), (2, LEAST - 2)]
