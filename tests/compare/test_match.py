@@ -351,6 +351,37 @@ def test_log_ei_is_botorchs() -> None:
             assert botorch.log_ei(mean, std, best) == pytest.approx(theirs, rel=1e-6)
 
 
+@needs_botorch
+@OF_PEERS
+@pytest.mark.parametrize("kind", ["exact", "noisy", "repeated", "constant"])
+def test_marginals_are_botorchs(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the model's own posterior and acquisition, in blocks that do not divide the pool."""
+    import torch
+    from botorch.acquisition import LogExpectedImprovement
+
+    monkeypatch.setattr(botorch, "TOGETHER", 16)
+    held = numeric(noisy=kind == "noisy")
+    player = botorch.LogEI(held, 0)
+    rng = np.random.default_rng(0)
+    for row in [3] * 12 if kind == "repeated" else range(12):
+        player._rows.append(row)
+        player._seen.append(player._U[row])
+        told = held.feedback(np.array([row]), rng)
+        player.tell(np.zeros(1) if kind == "constant" else 1e3 * told)
+    model = player._fitted()
+    mean, variance = botorch.marginals(model, player._U)
+    places = torch.from_numpy(player._U)
+    with torch.no_grad():
+        known = model.posterior(places)
+        best = torch.tensor(max(player._values), dtype=torch.float64)
+        theirs = LogExpectedImprovement(model, best_f=best)(places[:, None])
+    scale = float(known.variance.max())
+    assert mean == pytest.approx(known.mean.numpy()[:, 0], rel=1e-9, abs=1e-8 * np.sqrt(scale))
+    assert variance == pytest.approx(known.variance.numpy()[:, 0], rel=1e-6, abs=1e-9 * scale)
+    ours = botorch.log_ei(mean, np.sqrt(variance), float(best))
+    assert ours == pytest.approx(theirs.numpy(), rel=1e-6)
+
+
 def test_log_ei_is_the_logarithm_of_ei_and_does_not_underflow() -> None:
     """By the plain formula where that has a value, and in order where it has none."""
     from scipy.stats import norm
