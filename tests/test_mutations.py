@@ -14,7 +14,7 @@ from noregret import arrays
 from noregret.arrays import Mask, Matrix, Vector
 from noregret.errors import ArgumentError
 from noregret.mutations import Groups, Kin, as_groups, stepped
-from noregret.pools import Places
+from noregret.pools import BitSquares, Places, Scales, numbers
 
 
 def siblings(X: Matrix, groups: Groups, row: int, excluded: Mask) -> list[list[int]]:
@@ -76,6 +76,68 @@ def test_the_nearest_are_the_nearest(case: tuple[Matrix, Mask, int], most: int) 
     assert len(set(found.tolist())) == len(found)
     assert not excluded[found].any()
     assert (squares[found] > 0).all()
+
+
+@st.composite
+def fingerprints(draw: st.DrawFn) -> tuple[Matrix, Mask, int]:
+    """Rows of bits: rare ones and frequent ones, some never or always set, copies among the rows.
+
+    The deviations differ by much, so that sums of their inverse squares cancel badly.
+    """
+    N, bits, seed = draw(st.integers(1, 80)), draw(st.integers(1, 100)), draw(st.integers(0, 2**20))
+    rng = np.random.default_rng(seed)
+    shares = rng.choice([0.0, 0.03, 0.5, 0.97, 1.0], size=bits)
+    X = (rng.random((N, bits)) < shares).astype(np.float64)
+    X = X[rng.integers(N, size=N)] if draw(st.booleans()) else X
+    return X, rng.random(N) < draw(st.sampled_from([0.0, 0.3, 1.0])), int(rng.integers(N))
+
+
+@given(fingerprints(), st.integers(1, 100))
+def test_the_nearest_of_packed_bits_are_those_of_numbers(
+    case: tuple[Matrix, Mask, int], most: int
+) -> None:
+    """To the last bit: rounding may not decide between two rows in another way."""
+    X, excluded, row = case
+    pool = nr.BitPool(X)
+    spread = np.unpackbits(pool.X.view(np.uint8), axis=1).astype(np.float64)  # whole words
+    kin, twin = Kin(Places(pool), None, most), kin_of(spread, neighbours=most)
+    found = kin.nearest(row, excluded)
+    np.testing.assert_array_equal(found, twin.nearest(row, excluded))
+    squares = distances(X, row)
+    np.testing.assert_array_equal(squares[found], squares[nearest(X, row, excluded, most)])
+
+
+@given(fingerprints())
+def test_squares_of_bits_are_within_their_slack(case: tuple[Matrix, Mask, int]) -> None:
+    """Else a neighbour could be overlooked."""
+    X, _, row = case
+    places = Places(nr.BitPool(X))
+    scales = Scales.of(places)
+    x = places.rows(np.array([row]))
+    rough, slack = BitSquares(places, scales).to(x)
+    whole = np.concatenate([block for _, block in numbers(places)])
+    assert np.abs(rough - scales.standard_squares(whole, whole[row])).max() <= slack
+    assert slack < 1e-6  # a bit that differs counts for 4 or more
+
+
+def test_kin_of_bits_are_found_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many rows equally near are measured in pieces too."""
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 1)  # 64 rows a chunk
+    X = np.repeat(np.eye(20), 15, axis=0)
+    X = np.concatenate([np.zeros((1, 20)), X])
+    kin, excluded = Kin(Places(nr.BitPool(X)), None, 7), np.zeros(len(X), dtype=np.bool_)
+    assert kin.nearest(0, excluded).tolist() == list(range(1, 8))
+    excluded[2:290] = True
+    assert kin.nearest(0, excluded).tolist() == [1, *range(290, 296)]
+
+
+def test_a_point_off_the_pool_has_neighbours_in_it() -> None:
+    """It may have bits that no candidate has."""
+    X = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0]])
+    places = Places(nr.BitPool(X))
+    row = int(places.meet(places.read("X", np.array([1, 1, 0, 1])))[0])
+    assert row == 3
+    assert Kin(places, None, 1).nearest(row, np.zeros(3, dtype=np.bool_)).tolist() == [2]
 
 
 def test_ties_go_to_the_lowest_rows() -> None:

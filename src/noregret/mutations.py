@@ -7,9 +7,9 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.arrays import Indices, Mask, Matrix, Rows, Vector, chunk_rows
 from noregret.errors import ArgumentError
-from noregret.pools import Box, Places, Scales, as_numbers, hashed, numbers
+from noregret.pools import BitSquares, Box, Places, Scales, as_numbers, hashed, numbers
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]  # columns of each group
 SHORTEST = -3.0  # a step in a box is 10^SHORTEST to 1 of the way across, on average
@@ -22,13 +22,15 @@ class Kin:
     With groups, those that differ in exactly one group of columns; where there are none, or no
     groups, the nearest rows that differ at all, features being measured in standard deviations.
     Of each group of a row a hash of 8 bytes is kept, so that a look costs one pass over those
-    (O(N·groups)); the nearest rows cost a pass over the features (O(N·d)).
+    (O(N·groups)); the nearest rows cost a pass over the features (O(N·d)), of packed bits over
+    those that are set in the row looked from.
     """
 
     def __init__(self, places: Places, groups: Groups | None, neighbours: int) -> None:
         self.places = places
         self._neighbours = neighbours
         self._scales: Scales | None = None
+        self._rough: BitSquares | None = None
         self._hashes = np.empty((len(groups or ()), places.candidates), dtype=np.uint64)
         if groups:
             for start, X in numbers(places):
@@ -54,16 +56,40 @@ class Kin:
         """Return the nearest rows that differ from this one, nearest first, ties by row."""
         if self._scales is None:
             self._scales = Scales.of(self.places)
-        x = as_numbers(self.places.rows(np.array([row])))[0]
-        squares = np.empty(len(excluded))
-        for start, X in numbers(self.places):
-            squares[start : start + len(X)] = self._scales.standard_squares(X, x)
+        x = self.places.rows(np.array([row]))
+        packed = x.dtype == np.uint8
+        squares = (
+            self._of_bits(x, excluded, self._scales) if packed else self._of_all(x, self._scales)
+        )
         squares[excluded | (squares == 0)] = np.inf
         few = min(self._neighbours, int(np.isfinite(squares).sum()))
         if not few:
             return np.empty(0, dtype=np.int64)
         rows = np.flatnonzero(squares <= np.partition(squares, few - 1)[few - 1])
         return rows[np.argsort(squares[rows], kind="stable")[:few]]
+
+    def _of_all(self, x: Rows, scales: Scales) -> Vector:
+        """Return the squared distance of every candidate to the row x."""
+        return np.concatenate([scales.standard_squares(X, x[0]) for _, X in numbers(self.places)])
+
+    def _of_bits(self, x: Rows, excluded: Mask, scales: Scales) -> Vector:
+        """Return squared distances to the packed row x, infinite if not among the nearest."""
+        if self._rough is None:
+            self._rough = BitSquares(self.places, scales)
+        rough, slack = self._rough.to(x)
+        alike = np.flatnonzero(rough <= slack)
+        rough[alike[(self.places.rows(alike) == x).all(axis=1)]] = np.inf
+        rough[excluded] = np.inf
+        few = min(self._neighbours, int(np.isfinite(rough).sum()))
+        squares = np.full(len(rough), np.inf)
+        if few:
+            edge = np.partition(rough, few - 1)[few - 1] + 2 * slack  # nobody nearer is beyond it
+            near, step = np.flatnonzero(rough <= edge), chunk_rows(8 * self.places.dim)
+            for start in range(0, len(near), step):
+                rows = near[start : start + step]
+                X = as_numbers(self.places.rows(rows))
+                squares[rows] = scales.standard_squares(X, as_numbers(x)[0])
+        return squares
 
 
 def stepped(box: Box, u: Vector, rng: np.random.Generator) -> Matrix:

@@ -9,10 +9,11 @@ from noregret.pools.mapped import MappedPool
 from noregret.pools.matching import hashed
 from noregret.pools.names import Keys
 from noregret.pools.places import Picks, Places
-from noregret.pools.scales import Scales, as_numbers, numbers
+from noregret.pools.scales import BitSquares, Scales, as_numbers, numbers
 
 __all__ = [
     "BitPool",
+    "BitSquares",
     "Box",
     "Candidates",
     "Domain",
