@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from compare import drawing
 from compare.contestants import CONTESTANTS
 from compare.goals import Goal, goals
 from compare.match import Reading
@@ -240,6 +242,36 @@ def test_pictures_numbers_and_tables_are_made(tmp_path: Path) -> None:
     assert "### T = 10000, 3 pools" in page
     assert "auto (3)" in page  # how many repetitions
     assert page.count("\n| a |") == 2 * 4
+
+
+@pytest.mark.parametrize("lowest", [0.3, 0.03, 1e-3, 1e-9])
+def test_no_label_stands_on_another(lowest: float) -> None:
+    """However many decades an axis has."""
+    places = list(everybody().samples)
+    levels = np.random.default_rng(0).permutation(np.geomspace(lowest, 1.3, len(places)))
+    held = Standings(
+        {place: sample([x], seconds=x) for place, x in zip(places, levels.tolist(), strict=True)}
+    )
+    pictures = [drawing.ranks(held), drawing.times(held)]
+    for picture in [*pictures, *(drawing.pools(held, one) for one in ("regret", "simple"))]:
+        picture.draw_without_rendering()
+        for axes in picture.axes:
+            for axis in (axes.xaxis, axes.yaxis):
+                boxes = [
+                    one.get_window_extent()
+                    for one in axis.get_ticklabels(which="both")
+                    if one.get_text()
+                ]
+                assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_pictures_of_what_has_been_run_so_far(tmp_path: Path) -> None:
+    """Where nobody can be ranked, the picture says so."""
+    held = standings(a_auto_50=sample([0.5]), b_tpe_50=sample([0.7, 0.9]))
+    said = [one.get_text() for axes in drawing.ranks(held).axes for one in axes.texts]
+    assert said == ["not all have been run on any problem yet"] * 2
+    publish(held, tmp_path)
+    assert imread(tmp_path / "regret.png").std() > 0.01
 
 
 def test_a_table_of_what_has_been_run_so_far() -> None:
