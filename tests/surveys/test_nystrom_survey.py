@@ -9,14 +9,16 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.acquisitions import Mean, Uncertainty
-from noregret.arrays import Indices, Matrix
+from noregret.arrays import Indices, Matrix, Vector
 from noregret.posteriors import NystromPosterior, Points
+from noregret.posteriors.base import subset
 from noregret.surveys import NystromSurvey
 from noregret.work import Work
 from problems import Scene, scenes
 
 # Both roads to a variance lose as many digits as the dictionary's Gram matrix has too many.
 LOOSE = 1e-7
+KERNEL = nr.Matern(nu=0.5, lengthscale=0.5)
 columns = st.sampled_from([0, 3, 6, 100])
 
 
@@ -64,6 +66,41 @@ def test_bounds_hold_and_refreshed_rows_are_the_posterior(
                 sharp = true >= floor + LOOSE * (1 + abs(floor))
                 np.testing.assert_allclose(bound[sharp], true[sharp], rtol=1e-5, atol=1e-5)
         is_the_posterior_at(survey, posterior, X, rng.permutation(len(X)))
+
+
+@pytest.mark.parametrize("room", [0, 100])
+def test_a_fresh_dictionary_that_grows_is_carried_on(room: int) -> None:
+    """Members that stay need no pass; those that leave, other counts and another ridge do."""
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 2))
+    points = Points(np.arange(40), X[:40], np.ones(40), rng.standard_normal(40))
+    work = Work()
+    survey = NystromSurvey(nr.Pool(X), 8 * room * len(X), work)
+
+    def passes(m: int, n: int, w: Vector, ridge: float = 0.1) -> bool:
+        """Follow the first n points, with counts w, through the first m; tell if it scanned."""
+        told = Points(points.rows[:n], points.X[:n], w[:n], points.y[:n])
+        posterior = (
+            Scene(KERNEL, ridge, told, X).nystrom(1).rebuilt(told, subset(told, np.arange(m)))
+        )
+        before = work.scanned
+        survey.follow(posterior)
+        mean, variance = posterior.marginals(X)
+        bound = survey.ceilings(nr.UCB(), 2.0, 0.0, 1e9)
+        assert np.all(mean + 2 * np.sqrt(variance) <= bound + 1e-6)
+        scanned = work.scanned > before
+        is_the_posterior_at(survey, posterior, X, np.arange(300))
+        return scanned
+
+    w = points.w
+    assert [passes(20, 20, w), passes(21, 21, w)] == [True, True]  # it is seen to grow
+    assert not any(passes(n, n, w) for n in range(22, 36))
+    twice = np.where(np.arange(40) == 3, 2.0, 1.0)
+    assert not passes(35, 36, twice)
+    assert passes(35, 36, w)  # a count fell
+    assert passes(35, 36, w, ridge=0.2)
+    assert passes(30, 36, w, ridge=0.2)  # members left, and the next may leave as well
+    assert passes(31, 37, w, ridge=0.2)
 
 
 @pytest.mark.parametrize("room", [0, 100])

@@ -248,19 +248,21 @@ class NystromPosterior:
 
             σ̃²(x) = σ̃²_old(x) + Σ ±(k_S(x)ᵀu)²                                             (3)
 
-        The members must be the old ones, and others behind them (a sticky dictionary). With
+        The members must be the old ones, and others behind them, and neither may hallucinate. With
         B = LS V LSᵀ, σ̃² = k − k_Sᵀ K_S⁻¹ k_S + ridge·k_Sᵀ B⁻¹ k_S. Old members learn what was told
         since, Woodbury's rank one a point; a new member adds a bordering term to either inverse.
         """
         m, m_old, n_old = len(self.members), len(old.members), len(old.points)
         p, before = self.points, np.zeros(len(self.points))
-        if self.kernel is not old.kernel or not m_old or len(p) < n_old:
+        same = self.kernel is old.kernel and self.ridge == old.ridge
+        if not same or not m_old or len(p) < n_old:
             return None
         before[:n_old] = old.points.w
         told = np.flatnonzero(p.w != before)
         if 2 * (len(told) + 2 * (m - m_old)) > m or not (
             np.array_equal(self.members.rows[:m_old], old.members.rows)
             and np.array_equal(p.rows[:n_old], old.points.rows)
+            and (p.w >= before).all()
         ):
             return None
         parts = [_padded(old._learned(p.X[told], (p.w - before)[told]), m)]

@@ -37,8 +37,10 @@ class NystromSurvey:
     Every further entry of T k_S lowers it, so that a part of them gives an upper bound, and a row
     whose bound falls below what the best will reach is not looked at further.
 
-    Where members are sticky, a posterior differs from the last by few columns, (3) of
-    `NystromPosterior.moved`, and every row is carried on: O(N·m) a column.
+    Where members stay, a posterior differs from the last by few columns, (3) of
+    `NystromPosterior.moved`, and every row is carried on: O(N·m) a column. Sticky ones always do;
+    fresh ones too while all that was told is drawn, as where variances are far above the ridge, so
+    that once they have stayed no row is left out.
     """
 
     def __init__(self, pool: Candidates, memory: int, work: Work) -> None:
@@ -53,6 +55,7 @@ class NystromSurvey:
         self._now = 0  # posteriors followed
         self._stamp: npt.NDArray[np.int32] = np.full(N, -1, dtype=np.int32)  # the last they saw
         self._sharp = False  # whether all have seen it
+        self._stays = False  # whether its members will likely be those of the next
         self.mean: Vector = np.zeros(N)
         self.variance: Vector = np.zeros(N)
         self.prior: Vector = np.zeros(N)
@@ -66,9 +69,8 @@ class NystromSurvey:
         if posterior.kernel is not self._kernel:
             self._kernel = posterior.kernel
             priors(posterior.kernel, self._pool, self.prior)
-        moved = None
-        if posterior.sticky and last is not None and self._sharp:
-            moved = posterior.moved(last)
+        moved = posterior.moved(last) if last is not None and self._sharp else None
+        self._stays = posterior.sticky or (last is not None and _grown(posterior, last))
         self._columns.follow(posterior.kernel, posterior.members)
         self._T, self._weights = None, posterior.mean_weights()
         self._pairs = Pairs(self._pool, posterior)
@@ -93,7 +95,7 @@ class NystromSurvey:
         if self._sharp:
             room = self.relative * self.prior
             return acquisition.score(self.mean + self.slack, self.variance + room, beta, top)
-        if p.sticky:  # what is known of every row can be carried on to the next posterior
+        if self._stays:  # what is known of every row can be carried on to the next posterior
             floor = -np.inf
         look = partial(self._pass, self._triangle(), acquisition, beta, top, floor, bound)
         for work in spread(look, self._columns.pieces):
@@ -193,3 +195,9 @@ class NystromSurvey:
         self._stamp[rows] = stamps
         bounds[rows] = bound
         return work
+
+
+def _grown(p: NystromPosterior, last: NystromPosterior) -> bool:
+    """Tell whether the members are the last ones, and perhaps others behind them."""
+    known = len(last.members)
+    return known > 0 and np.array_equal(p.members.rows[:known], last.members.rows)
