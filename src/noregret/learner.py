@@ -26,7 +26,7 @@ from noregret.streams import Purpose
 
 FIRST, PER_FEATURE = 5, 0.2  # candidates drawn by chance, and more for every lengthscale
 FEATURES = 20  # lengthscales that are counted, at most
-MORE, GROWTH = 5, 1.3  # points after which a model is learned anew, …
+GROWTH = 1.1  # of the points after which a model is learned anew, …
 SOON = 1.05  # … or after a surprise
 FAILURES = 2  # after which a candidate without a value is given up
 
@@ -236,7 +236,7 @@ class Learner:
         """Learn a model anew if there is enough to learn since the last."""
         told, values = evidence.told, evidence.evaluations
         if last is not None:
-            due = max(last.points + MORE, math.ceil(GROWTH * last.points))
+            due = math.ceil(GROWTH * last.points)
             soon = len(told) >= 1 + SOON * last.points
             early = soon and doubts.is_surprised(last.belief, last.seen(evidence))
             if len(told) < due and values < 2 * last.values and not early:

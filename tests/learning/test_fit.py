@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.arrays import Vector
 from noregret.learning import Grouped, Sample
-from noregret.learning.fit import MOST_POINTS, Learned, fit, some
+from noregret.learning.fit import ALIKE, MOST_POINTS, Learned, fit, some, unlikeliness
 
 
 def drawn(
@@ -106,3 +107,33 @@ def test_a_long_run_is_learned_from_some_of_it() -> None:
     assert len(set(kept.X[:, 0])) == MOST_POINTS
     assert (kept.error, kept.freedom) == (0.5, 7.0)
     assert some(kept, np.random.default_rng(1)) is kept
+
+
+@pytest.mark.parametrize("d", [0, 1, 2, 7])
+def test_the_prior_is_a_normal_one_with_lengthscales_alike(d: int) -> None:
+    """Against the dense covariance, and slopes against differences."""
+    rng = np.random.default_rng(d)
+    theta, mean, std = rng.standard_normal((3, 2 + d))
+    std = np.exp(std)
+    C = np.eye(2 + d)
+    C[2:, 2:] += ALIKE * (1 - np.eye(d))
+    C *= np.outer(std, std)
+
+    def dense(at: Vector) -> float:
+        return 0.5 * float((at - mean) @ np.linalg.solve(C, at - mean))
+
+    value, slopes = unlikeliness(theta, mean, std)
+    assert value == pytest.approx(dense(theta))
+    for j, step in enumerate(1e-6 * np.eye(2 + d)):
+        slope = (dense(theta + step) - dense(theta - step)) / 2e-6
+        assert slopes[j] == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+def test_a_dozen_values_do_not_single_out_a_feature() -> None:
+    """All features matter alike; by few values none of them is taken for the only one."""
+    ratios = []
+    for seed in range(10):
+        found = learned(drawn(seed, 12, (0.7,) * 6, noise=0.3))
+        scales = found.theta[2:]
+        ratios.append(float(np.ptp(scales)))
+    assert np.median(ratios) < math.log(5)

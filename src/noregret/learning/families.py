@@ -60,7 +60,8 @@ class Grouped:
         Σ_ab M_ab ∂k/∂log ℓ_g = −4 Σ_{j∈g} (u_jᵀ diag(h) u_j − u_jᵀ H u_j)                    (1)
 
     which costs two products of H with the features, never an n × n matrix a feature.
-    A priori log ℓ ~ N(√2 + ½ log d, 3), so that a point's neighbours stay neighbours as d grows.
+    A priori log ℓ ~ N(√2 + ½ log d, 3), so that a point's neighbours stay neighbours as d grows
+    (`fit` takes them as correlated).
 
     Source: prior of Hvarfner, Hellsten & Nardi, ICML 2024; (1) is algebra.
     """

@@ -16,6 +16,7 @@ from noregret.learning.likelihood import Likelihood, Sample
 
 MOST_POINTS = 200  # n³ a step: some milliseconds
 STEPS = 60  # of the ascent
+ALIKE = 0.9  # correlation of two lengthscales' logarithms, a priori
 ROUGHER = 2.5  # how much shorter, in logarithms, lengthscales are at the second start
 SCALE = (0.0, 1.0)  # mean and deviation of log s², relative to the spread of the averages
 NOISE = (math.log(1e-2), 2.0)  # … of log ξ², likewise
@@ -39,7 +40,9 @@ def fit(family: Family, sample: Sample, starts: Sequence[Vector] = ()) -> Learne
     """Return the most probable parameters: of a smooth start, a rough one and others, the best.
 
     L-BFGS-B on log p + log prior, with analytic slopes. Priors on scale and noise are relative to
-    the spread of the averages, so that units do not matter.
+    the spread of the averages, so that units do not matter. Lengthscales are correlated a priori:
+    features are taken to matter alike until many values tell them apart. Were they independent, a
+    dozen values would let one feature or another explain everything, a new one at every fit.
     """
     from scipy.optimize import minimize
 
@@ -61,8 +64,8 @@ def fit(family: Family, sample: Sample, starts: Sequence[Vector] = ()) -> Learne
             value, slopes = likelihood.gradient(theta)
         except np.linalg.LinAlgError:
             return 1e25, np.zeros(len(theta))
-        off = (theta - mean) / std
-        return -value + 0.5 * float(off @ off), -slopes + off / std
+        held, pull = unlikeliness(theta, mean, std)
+        return -value + held, -slopes + pull
 
     best: tuple[float, Vector] | None = None
     for start in (mean, _rough(mean, unit, sample), *starts):
@@ -87,6 +90,21 @@ def fit(family: Family, sample: Sample, starts: Sequence[Vector] = ()) -> Learne
         theta=theta,
         fitness=-best[0],
     )
+
+
+def unlikeliness(theta: Vector, mean: Vector, std: Vector) -> tuple[float, Vector]:
+    """Return minus the log prior of (s², ξ², lengthscales), up to a constant, and its slopes.
+
+    With z = (θ − mean)/std it is zᵀC⁻¹z/2, where C is 1 on the diagonal and ρ = `ALIKE` between any
+    two of the d lengthscales, on which
+
+        C⁻¹ = (I − ρ/(1 − ρ + dρ)·11ᵀ)/(1 − ρ)
+    """
+    z = (theta - mean) / std
+    pull, d = z.copy(), len(z) - 2
+    pull[2:] -= ALIKE / (1.0 - ALIKE + d * ALIKE) * z[2:].sum()
+    pull[2:] /= 1.0 - ALIKE
+    return 0.5 * float(z @ pull), pull / std
 
 
 def some(sample: Sample, rng: np.random.Generator, most: int = MOST_POINTS) -> Sample:
