@@ -36,8 +36,12 @@ class Learned:
     fitness: float  # log p plus the prior's
 
 
-def fit(family: Family, sample: Sample, starts: Sequence[Vector] = ()) -> Learned:
-    """Return the most probable parameters: of a smooth start, a rough one and others, the best.
+def fit(
+    family: Family, sample: Sample, starts: Sequence[Vector] = (), *, widely: bool = True
+) -> Learned:
+    """Return the most probable parameters, the best of those reached from some starts.
+
+    `widely` adds a smooth start and a rough one to those given, of which there must be one else.
 
     L-BFGS-B on log p + log prior, with analytic slopes. Priors on scale and noise are relative to
     the spread of the averages, so that units do not matter. Lengthscales are correlated a priori:
@@ -68,7 +72,7 @@ def fit(family: Family, sample: Sample, starts: Sequence[Vector] = ()) -> Learne
         return -value + held, -slopes + pull
 
     best: tuple[float, Vector] | None = None
-    for start in (mean, _rough(mean, unit, sample), *starts):
+    for start in (*((mean, _rough(mean, unit, sample)) if widely else ()), *starts):
         found = minimize(
             loss,
             np.clip(start, low, high),
@@ -79,7 +83,7 @@ def fit(family: Family, sample: Sample, starts: Sequence[Vector] = ()) -> Learne
         )
         if best is None or found.fun < best[0]:
             best = float(found.fun), np.asarray(found.x)
-    assert best is not None  # the prior's own start
+    assert best is not None, "a start is needed"
     theta = best[1]
     scale = math.exp(theta[0])
     return Learned(

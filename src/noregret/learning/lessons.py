@@ -19,6 +19,7 @@ FLOOR = 2.0  # times the distance from the median to the best or the lower quart
 SURE = 1e6  # how many replicates the user's word that there is no noise is worth
 QUIET = 1e-6  # of the spread of the averages: noise that counts as none
 FAINT = 1.0  # nats: a model that says less more than a constant has found nothing
+WIDER = 1.4  # growth of the points after which parameters are sought from several starts again
 UNEVEN = 1e-3  # probability below which noise is said to differ across the pool
 
 
@@ -36,6 +37,7 @@ class Lesson:
     is_constant: bool  # all values told were the same: nothing is known of any scale
     structure: float  # log density, above that of noise about a constant
     points: int  # it was learned from
+    searched: int  # points when parameters were last sought from several starts
     number: int  # of the lesson, from 1
 
     @property
@@ -76,8 +78,9 @@ def learn(
 
         floor = median − 2·max(best − median, median − lower quartile)                          (1)
 
-    On more than some hundred points, on a subset. Deterministic values are replicates of
-    themselves that agree.
+    On more than some hundred points, on a subset. Parameters are sought from where the last lesson
+    found them, and from other starts too once there are 1.4 times the points. Deterministic values
+    are replicates of themselves that agree.
     """
     low, middle, best = (float(at) for at in np.quantile(averages, (0.25, 0.5, 1.0)))
     reach = max(best - middle, middle - low)
@@ -89,7 +92,8 @@ def learn(
         variance, freedom = QUIET * float(np.var(seen)), SURE
     sample = some(Sample(X, counts, seen, variance, freedom), rng)
     starts = () if last is None else (last.model.theta,)
-    model = fit(family, sample, starts)
+    widely = last is None or len(averages) >= WIDER * last.searched
+    model = fit(family, sample, starts, widely=widely)
     likelihood = Likelihood(family, sample)
     return Lesson(
         model=model,
@@ -101,6 +105,7 @@ def learn(
         is_constant=float(np.ptp(averages)) == 0 and error.variance == 0,
         structure=likelihood.value(model.theta) - log_density_of_none(sample),
         points=len(sample.y),
+        searched=len(averages) if last is None or widely else last.searched,
         number=1 if last is None else last.number + 1,
     )
 
