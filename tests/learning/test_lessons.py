@@ -15,14 +15,16 @@ from noregret.learning.replicates import PureError
 FAMILY = Grouped(np.arange(2), np.ones(2))
 
 
-def taught(X: Matrix, values: Matrix, *, deterministic: bool = False) -> Lesson:
+def taught(
+    X: Matrix, values: Matrix, *, deterministic: bool = False, last: Lesson | None = None
+) -> Lesson:
     """Learn from values, one row of replicates a point."""
     n, r = values.shape
     scatter = values.var(axis=1, ddof=1) if r > 1 else np.full(n, np.nan)
     return learn(
         FAMILY,
         *(X, np.full(n, float(r)), values.mean(axis=1), np.full(n, float(r)), scatter),
-        last=None,
+        last=last,
         deterministic=deterministic,
         rng=np.random.default_rng(0),
     )
@@ -119,3 +121,27 @@ def test_pure_error_takes_entries_not_counts() -> None:
     error = PureError.of(np.array([2.0, 1.0]), np.array([0.5, np.nan]))
     assert error.freedom == 1.0
     assert error.variance == 0.5
+
+
+def test_other_starts_are_tried_once_points_are_many_more() -> None:
+    """Fits in between go on from the last one; a search from several starts follows growth."""
+    X = points(60)
+    values = smooth(X)[:, None] + 0.1 * np.random.default_rng(0).standard_normal((60, 1))
+    lesson, searched, numbers = None, [], []
+    for n in range(10, 61, 5):
+        lesson = taught(X[:n], values[:n], last=lesson)
+        searched.append(lesson.searched)
+        numbers.append(lesson.number)
+    assert searched == [10, 15, 15, 25, 25, 35, 35, 35, 50, 50, 50]
+    assert numbers == list(range(1, 12))
+
+
+def test_a_poor_fit_is_left_once_other_starts_are_tried() -> None:
+    """Rough values that repeat: where the last fit stays by noise alone, a search finds them."""
+    rng = np.random.default_rng(3)
+    X = points(30, seed=3)
+    values = np.repeat(np.sin(40 * X.sum(axis=1))[:, None] + 3 * rng.random((30, 1)), 2, axis=1)
+    poor = taught(X[:10], rng.standard_normal((10, 1)))
+    wide = taught(X, values, last=poor)
+    assert wide.searched == 30
+    assert wide.model.fitness >= taught(X, values).model.fitness - 1e-6
