@@ -273,7 +273,8 @@ class ExactPosterior:
 
     def covariance(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return k(x, z) − k(x)ᵀ A⁻¹ k(z) for every pair of rows."""
-        return self.pull(X, self.features(X), Z, self.features(Z))
+        F = self.features(X)
+        return self.pull(X, F, Z, F if Z is X else self.features(Z))
 
     def model_covariance(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return `covariance`: an exact posterior moves by all of it."""

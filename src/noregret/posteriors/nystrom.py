@@ -208,12 +208,14 @@ class NystromPosterior:
 
     def covariance(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return k̃ = k(x, x′) − z(x)ᵀz(x′) + c̃ for every pair of rows (BBKB 2020, Eq. 2)."""
-        residual = self.kernel(X, Z) - self.embed(X).T @ self.embed(Z)
+        F = self.embed(X)
+        residual = self.kernel(X, Z) - F.T @ (F if Z is X else self.embed(Z))
         return residual + self.model_covariance(X, Z)
 
     def model_covariance(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return c̃ = ridge·z(x)ᵀ V⁻¹ z(x′): while the dictionary is frozen, all that moves."""
-        return self.pull(X, self.features(X), Z, self.features(Z))
+        F = self.features(X)
+        return self.pull(X, F, Z, F if Z is X else self.features(Z))
 
     @property
     def basis(self) -> Rows:
