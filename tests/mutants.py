@@ -766,6 +766,35 @@ MUTANTS = (
         STOPPING + "test_certificates_are_made_on_their_schedule",
     ),
     Mutant(
+        "kernel values of another kernel are kept",
+        "surveys/exact.py",
+        "        self._kept.forget()\n",
+        "",
+        SURVEY + "test_a_survey_starts_again_when_the_kernel_is_another",
+    ),
+    Mutant(
+        "rows that are far behind count as those least behind",
+        "surveys/kept.py",
+        "first = int(self._known[group].min())",
+        "first = int(self._known[group].max())",
+        "tests/surveys/test_kept_values.py::test_values_are_those_of_the_kernel",
+    ),
+    Mutant(
+        "lengthscales are independent a priori",
+        "learning/fit.py",
+        "    pull[2:] -= ALIKE / (1.0 - ALIKE + d * ALIKE) * z[2:].sum()\n"
+        "    pull[2:] /= 1.0 - ALIKE\n",
+        "",
+        "tests/learning/test_fit.py::test_a_dozen_values_do_not_single_out_a_feature",
+    ),
+    Mutant(
+        "a fit is only ever a step from the last",
+        "learning/lessons.py",
+        "widely = last is None or len(averages) >= WIDER * last.searched",
+        "widely = last is None",
+        LESSONS + "test_other_starts_are_tried_once_points_are_many_more",
+    ),
+    Mutant(
         "a learned model is never doubted",
         "learner.py",
         "if idle and state.idle >= pause:",
