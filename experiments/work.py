@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import TypeAlias
 
 from experiments.cells import Cell
@@ -77,7 +79,16 @@ def _run_if_free(cell: Cell, store: Store, play: Play) -> bool:
 
 def _crew_member(lines: Sequence[Line], folder: Path, until: float, play: Play) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, who then ends us
+    Thread(target=_end_with_parent, daemon=True).start()
     sys.exit(1 if work(lines, folder, until, play) else 0)
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed cannot end us; what we claimed goes with us."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def share(

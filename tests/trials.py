@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
+
 import numpy as np
 
 from experiments.cells import Cell, Setting
@@ -18,3 +21,9 @@ def small(N: int = 60) -> Problem:
 
 def cell(setting: Setting, horizon: int = 90, history: int = 0, repetition: int = 3) -> Cell:
     return Cell.of("small", setting, horizon=horizon, history=history, repetition=repetition)
+
+
+def stuck(cell: Cell) -> Mapping[str, object]:
+    """Play a cell that takes minutes."""
+    time.sleep(300)
+    return {"cell": cell.key}

@@ -57,6 +57,18 @@ with Store(Path(sys.argv[1])).claim(cell({"algorithm": "uniform"})) as ours:
 """
 
 
+CREW = """
+import sys
+from pathlib import Path
+from experiments.lines import Line
+from experiments.work import share
+from trials import stuck
+
+line = Line("small", "uniform", ({"algorithm": "uniform"},), 300, 1)
+share([line], Path(sys.argv[1]), jobs=1, minutes=10, play=stuck)
+"""
+
+
 @contextmanager
 def started(script: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "src", ROOT / "tests")))
@@ -115,6 +127,27 @@ def test_a_killed_worker_leaves_no_claim(tmp_path: Path) -> None:
         holder.send_signal(signal.SIGKILL)
     with store.claim(one) as ours:
         assert ours
+
+
+def test_a_crew_ends_with_its_parent(tmp_path: Path) -> None:
+    """Whoever kills the command leaves no processes behind that go on for hours."""
+    store = Store(tmp_path)
+    first = missing([Line("small", "uniform", (UNIFORM,), 300, 1)], store)[0]
+
+    def is_claimed() -> bool:
+        with store.claim(first) as ours:
+            return not ours
+
+    def comes(wanted: bool) -> bool:
+        until = time.time() + 60
+        while is_claimed() is not wanted and time.time() < until:
+            time.sleep(0.05)
+        return is_claimed() is wanted
+
+    with started(CREW, tmp_path) as parent:
+        assert comes(True)
+        parent.send_signal(signal.SIGKILL)
+    assert comes(False)
 
 
 def test_a_half_written_cell_is_not_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
