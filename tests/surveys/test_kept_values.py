@@ -14,20 +14,26 @@ from noregret.surveys.kept import LEAST, KeptValues
 
 @given(st.integers(0, 2**20), st.sampled_from([0, 20_000, 60_000, 1 << 20]), st.integers(1, 150))
 def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> None:
-    """Rows by chance, while points are added, forgotten and outgrow the memory."""
+    """Rows by chance, while points are added, replaced, scaled anew and outgrow the memory."""
     rng = np.random.default_rng(seed)
-    X, kernel = rng.random((30, 2)), nr.RBF(0.3)
-    kept, n = KeptValues(nr.Pool(X), memory), 0
+    X = rng.random((30, 2))
+    kernel: nr.Kernel = nr.RBF(0.3)
+    plain, kept, n = kernel, KeptValues(nr.Pool(X), memory), 0
     at = rng.integers(0, len(X), size=400)
-    for _ in range(8):
-        if rng.random() < 0.2:
-            kept.forget()
-            n, at = 0, rng.integers(0, len(X), size=400)
-            kernel = nr.RBF(float(rng.uniform(0.1, 1.0)))
+    for _ in range(10):
+        what = rng.random()
+        if what < 0.2:
+            plain = kernel = nr.RBF(float(rng.uniform(0.1, 1.0)))
+        elif what < 0.5:
+            kernel = nr.Scaled(plain, float(rng.uniform(0.1, 5.0)))
+        if rng.random() < 0.3:  # others from some place on, as after a speculation
+            place = int(rng.integers(0, n + 1))
+            at[place:] = rng.integers(0, len(X), size=len(at) - place)
+            n = place
         n = min(n + int(rng.integers(0, most + 1)), len(at))
-        points = Points(at[:n], X[at[:n]], np.ones(n), np.zeros(n))
+        points = Points(at[:n].copy(), X[at[:n]], np.ones(n), np.zeros(n))
         rows = rng.permutation(len(X))[: int(rng.integers(1, len(X) + 1))]
-        kept.make_room(n)
+        kept.follow(kernel, points)
         np.testing.assert_allclose(
             kept.of(kernel, points, rows), kernel(X[rows], points.X), rtol=1e-12
         )
@@ -45,7 +51,8 @@ def test_a_value_is_computed_once() -> None:
     kept = KeptValues(nr.Pool(X), 1 << 20)
     for n, rows in ((3, [0, 1, 2]), (3, [2, 0]), (5, [1, 9]), (LEAST + 3, [1, 9])):
         points = Points(np.arange(n), X[:n], np.ones(n), np.zeros(n))
-        kept.make_room(n)
-        found = kept.of(kernel, points, np.array(rows))
-        np.testing.assert_array_equal(found, X[rows] @ X[:n].T)
+        scaled = nr.Scaled(kernel, 1.0 + n)
+        kept.follow(scaled, points)
+        found = kept.of(scaled, points, np.array(rows))
+        np.testing.assert_array_equal(found, (1.0 + n) * (X[rows] @ X[:n].T))
     assert asked == [(3, 3), (1, 5), (1, 2), (2, LEAST - 2)]

@@ -84,7 +84,7 @@ class ExactSurvey:
         p = self._last
         assert p is not None
         step = min(chunk_rows(2 * len(p.points)), TOGETHER)
-        self._kept.make_room(len(p.points))
+        self._kept.follow(p.kernel, p.points)
         bring(partial(self._catch_up, p), behind, step, self._work)
 
     def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
@@ -137,7 +137,6 @@ class ExactSurvey:
             priors(posterior.kernel, self._pool, self.prior)
         self._now = self._first = int(len(p) > 0)
         self._gain = max(float(p.y @ posterior.alpha), 0.0)
-        self._kept.forget()
         self._stamp[:], self._since[:] = 0, 0.0
         self.mean[:], self.variance[:] = 0.0, self.prior
         self._high[:], self._reach[:] = 0.0, np.sqrt(self.prior)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret.arrays import Indices, Matrix
-from noregret.kernels import Kernel
+from noregret.kernels import Kernel, Scaled
 from noregret.pools import Candidates
 from noregret.posteriors import Points
 
@@ -20,23 +20,33 @@ class KeptValues:
     """k(x, xᵢ) of a pool's rows and points that are only added to, while it fits the memory.
 
     A row that is looked at again needs its values with the points since then, and no others:
-    reading one costs a tenth of computing it. Pages of rows never looked at are never touched.
+    reading one costs a tenth of computing it. A kernel that is scaled anew has the values it had,
+    times a number. Pages of rows never looked at are never touched.
     """
 
     def __init__(self, pool: Candidates, memory: int) -> None:
         self._pool, self._memory = pool, memory
+        self._kernel: Kernel | None = None  # unscaled
+        self._points: Points = Points.none(pool.dim)  # the columns
         self._values: Matrix = np.empty((0, 0))  # (N, points) with room to grow; (0, 0): not kept
         self._known: npt.NDArray[np.int32] = np.zeros(len(pool), dtype=np.int32)  # columns filled
 
-    def forget(self) -> None:
-        """Start again: for another kernel, or other points."""
-        self._known[:] = 0
-
-    def make_room(self, points: int) -> None:
-        """See to it that so many points have their columns, or keep nothing where they do not fit.
+    def follow(self, kernel: Kernel, points: Points) -> None:
+        """Take in what comes next, and forget what is not of this kernel and these points.
 
         To be called before `of`, by one thread.
         """
+        core, _ = _parted(kernel)
+        if core is self._kernel and points is self._points:
+            return
+        known = _alike(points, self._points) if core is self._kernel else 0
+        if known < len(self._points):
+            np.minimum(self._known, known, out=self._known)
+        self._kernel, self._points = core, points
+        self._make_room(len(points))
+
+    def _make_room(self, points: int) -> None:
+        """Let so many points have their columns, or keep nothing where they do not fit."""
         N, columns = len(self._pool), self._values.shape[1]
         if points <= columns:
             return
@@ -60,11 +70,26 @@ class KeptValues:
         """Return k(x, xᵢ), a row of the pool each; threads may ask for different rows at once."""
         if not self._values.size:
             return kernel(self._pool.rows(rows), points.X)
+        core, scale = _parted(kernel)
         n, known = len(points), self._known[rows]
         for group in (rows[known == 0], rows[(known > 0) & (known < n)]):
             if len(group):
                 first = int(self._known[group].min())
-                K = kernel(self._pool.rows(group), points.X[first:])
-                self._values[group, first:n] = K
+                self._values[group, first:n] = core(self._pool.rows(group), points.X[first:])
                 self._known[group] = n
-        return self._values[rows, :n]
+        K = self._values[rows, :n]
+        if scale != 1.0:
+            K *= scale
+        return K
+
+
+def _parted(kernel: Kernel) -> tuple[Kernel, float]:
+    """Return a kernel as another one times a number."""
+    return (kernel.kernel, kernel.variance) if isinstance(kernel, Scaled) else (kernel, 1.0)
+
+
+def _alike(some: Points, others: Points) -> int:
+    """Return how many points are the same, from the first on."""
+    n = min(len(some), len(others))
+    same = (some.rows[:n] == others.rows[:n]) & (some.X[:n] == others.X[:n]).all(axis=1)
+    return n if same.all() else int(np.argmin(same))
