@@ -26,7 +26,7 @@ def test_leaving_out_is_conditioning_on_the_others(seed: int, n: int) -> None:
     likelihood, theta = scene(seed, n)
     found = LeftOut.of(likelihood, theta)
     seen, mean = likelihood.sample, likelihood.mean(theta)
-    K = math.exp(theta[0]) * likelihood.family.gram(theta[2:], seen.X)
+    K = math.exp(theta[0]) * likelihood.family.gram(theta[2:], seen.X)[0]
     A = K + np.diag(math.exp(theta[1]) / seen.w)
     for i in range(n):
         others = np.arange(n) != i

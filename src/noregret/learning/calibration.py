@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.linalg import cho_solve
 from scipy.special import ndtri
 
 from noregret.arrays import Vector
@@ -37,8 +36,7 @@ class LeftOut:
 
     @classmethod
     def of(cls, likelihood: Likelihood, theta: Vector) -> LeftOut:
-        L, alpha = likelihood.factored(theta)
-        precision = np.diag(cho_solve((L, True), np.eye(len(L))))
+        alpha, precision = likelihood.left_out(theta)
         return cls(alpha / precision, 1 / np.sqrt(precision))
 
     def widening(self) -> float:

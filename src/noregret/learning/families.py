@@ -17,6 +17,7 @@ from noregret.arrays import Indices, Matrix, Rows, Vector
 from noregret.kernels import RBF, Kernel, Matern
 
 Shape: TypeAlias = Literal["rough", "smooth"]
+Pull: TypeAlias = Callable[[Matrix], Vector]  # of a symmetric matrix
 LOG_NORMAL = (math.sqrt(2.0), math.sqrt(3.0))  # mean (without ½ log d) and deviation of log ℓ
 LONGEST, SHORTEST = math.log(1e3), math.log(5e-3)
 
@@ -35,10 +36,9 @@ class Family(Protocol):
         ...
 
     def kernel(self, theta: Vector) -> Kernel: ...
-    def gram(self, theta: Vector, X: Rows) -> Matrix: ...
 
-    def pull(self, theta: Vector, X: Rows, M: Matrix) -> Vector:
-        """Return Σ_ab M_ab ∂k_θ(x_a, x_b)/∂θ_j for each parameter; M is symmetric."""
+    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
+        """Return k_θ of all pairs, and how it moves: M to Σ_ab M_ab ∂k_θ(x_a, x_b)/∂θ_j."""
         ...
 
 
@@ -84,17 +84,18 @@ class Grouped:
         scales = tuple(self._scales(theta).tolist())
         return Matern(2.5, scales) if self.shape == "rough" else RBF(scales)
 
-    def gram(self, theta: Vector, X: Rows) -> Matrix:
-        return SHAPES[self.shape][0](_squares(X / self._scales(theta)))
-
-    def pull(self, theta: Vector, X: Rows, M: Matrix) -> Vector:
+    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
         U = X / self._scales(theta)
-        U = U - U.mean(axis=0)  # differences are all that counts; small norms keep them exact
-        H = M * SHAPES[self.shape][1](_squares(U))
-        h = H.sum(axis=1)
-        columns = h @ U**2 - np.einsum("ij,ij->j", U, H @ U)
-        pulls: Vector = -4.0 * np.bincount(self.groups, columns, self.size).astype(np.float64)
-        return pulls
+        U -= U.mean(axis=0)  # differences are all that counts; small norms keep them exact
+        K, slope = SHAPES[self.shape](_squares(U))
+
+        def pull(M: Matrix) -> Vector:
+            H = M * slope
+            columns = H.sum(axis=1) @ U**2 - np.einsum("ij,ij->j", U, H @ U)
+            pulls: Vector = -4.0 * np.bincount(self.groups, columns, self.size).astype(np.float64)
+            return pulls
+
+        return K, pull
 
     def _scales(self, theta: Vector) -> Vector:
         scales: Vector = np.exp(theta)[self.groups] * np.where(self.span > 0, self.span, 1.0)
@@ -116,11 +117,8 @@ class Fixed:
     def kernel(self, theta: Vector) -> Kernel:
         return self.held
 
-    def gram(self, theta: Vector, X: Rows) -> Matrix:
-        return np.asarray(self.held(X, X))
-
-    def pull(self, theta: Vector, X: Rows, M: Matrix) -> Vector:
-        return np.empty(0)
+    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
+        return np.asarray(self.held(X, X)), lambda _: np.empty(0)
 
 
 @final
@@ -153,18 +151,11 @@ class Joint:
         product: Kernel = rough * smooth
         return product
 
-    def gram(self, theta: Vector, X: Rows) -> Matrix:
+    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
         a, b = self._parts(theta)
-        A = self.numbers.gram(a, X[:, self.own == 0])
-        B = self.codes.gram(b, X[:, self.own == 1])
-        return A * B
-
-    def pull(self, theta: Vector, X: Rows, M: Matrix) -> Vector:
-        a, b = self._parts(theta)
-        XA, XB = X[:, self.own == 0], X[:, self.own == 1]
-        A, B = self.numbers.gram(a, XA), self.codes.gram(b, XB)
-        pulls = (self.numbers.pull(a, XA, M * B), self.codes.pull(b, XB, M * A))
-        return np.concatenate(pulls)
+        A, pull_a = self.numbers.gram(a, X[:, self.own == 0])
+        B, pull_b = self.codes.gram(b, X[:, self.own == 1])
+        return A * B, lambda M: np.concatenate([pull_a(M * B), pull_b(M * A)])
 
     def _parts(self, theta: Vector) -> tuple[Vector, Vector]:
         return theta[: self.numbers.size], theta[self.numbers.size :]
@@ -188,28 +179,21 @@ def _squares(U: Matrix) -> Matrix:
     return S
 
 
-def _matern(S: Matrix) -> Matrix:
+def _matern(S: Matrix) -> tuple[Matrix, Matrix]:
     r = np.sqrt(5.0 * S)
-    k: Matrix = (1.0 + r + r**2 / 3.0) * np.exp(-r)
-    return k
+    decay = np.exp(-r)
+    slope = (1.0 + r) * decay  # and k = (1 + r + r²/3)·e^(−r), where r² = 5S
+    k: Matrix = slope + 5.0 / 3.0 * S * decay
+    slope *= -5.0 / 6.0
+    return k, slope
 
 
-def _matern_slope(S: Matrix) -> Matrix:
-    r = np.sqrt(5.0 * S)
-    slope: Matrix = -5.0 / 6.0 * (1.0 + r) * np.exp(-r)
-    return slope
-
-
-def _gauss(S: Matrix) -> Matrix:
+def _gauss(S: Matrix) -> tuple[Matrix, Matrix]:
     k: Matrix = np.exp(-0.5 * S)
-    return k
+    return k, -0.5 * k
 
 
-def _gauss_slope(S: Matrix) -> Matrix:
-    return -0.5 * _gauss(S)
-
-
-SHAPES: dict[Shape, tuple[Callable[[Matrix], Matrix], Callable[[Matrix], Matrix]]] = {
-    "rough": (_matern, _matern_slope),
-    "smooth": (_gauss, _gauss_slope),
-}
+SHAPES: dict[Shape, Callable[[Matrix], tuple[Matrix, Matrix]]] = {
+    "rough": _matern,
+    "smooth": _gauss,
+}  # k and dk/dS

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky
+from scipy.linalg import lapack
 
 from noregret.arrays import Matrix, Rows, Vector
-from noregret.learning.families import Family
+from noregret.learning.families import Family, Pull
 
 LOG_2PI = math.log(2.0 * math.pi)
 
@@ -53,49 +53,63 @@ class Likelihood:
 
     def value(self, theta: Vector) -> float:
         """Return log p at θ."""
-        return self._factored(theta)[0]
+        return self._factored(theta).value
 
     def gradient(self, theta: Vector) -> tuple[float, Vector]:
         """Return log p at θ and its slopes."""
-        value, L, alpha, K = self._factored(theta)
-        seen, noise = self.sample, math.exp(theta[1])
-        M = np.outer(alpha, alpha) - cho_solve((L, True), np.eye(len(L)))
-        scale = 0.5 * float(np.vdot(M, K))
+        at, seen, noise = self._factored(theta), self.sample, math.exp(theta[1])
+        M = np.outer(at.alpha, at.alpha)
+        M -= at.inverse()
+        scale = 0.5 * float(np.vdot(M, at.K))
         own = 0.5 * noise * float(np.sum(np.diag(M) / seen.w))
         replicates = -0.5 * seen.freedom * (1.0 - seen.error / noise)
-        inner = 0.5 * math.exp(theta[0]) * self.family.pull(theta[2:], seen.X, M)
-        return value, np.concatenate([[scale, own + replicates], inner])
+        inner = 0.5 * math.exp(theta[0]) * at.pull(M)
+        return at.value, np.concatenate([[scale, own + replicates], inner])
 
-    def factored(self, theta: Vector) -> tuple[Matrix, Vector]:
-        """Return the lower factor of A, and α = A⁻¹(ȳ − m)."""
-        _, L, alpha, _ = self._factored(theta)
-        return L, alpha
+    def left_out(self, theta: Vector) -> tuple[Vector, Vector]:
+        """Return α = A⁻¹(ȳ − m), and the diagonal of A⁻¹."""
+        at = self._factored(theta)
+        return at.alpha, np.diag(at.inverse()).copy()
 
     def mean(self, theta: Vector) -> float:
         """Return the mean m that makes the values likeliest."""
-        L, _ = self._factor(theta)
-        return self._best_mean(L)
+        return self._factored(theta).mean
 
-    def _factored(self, theta: Vector) -> tuple[float, Matrix, Vector, Matrix]:
+    def _factored(self, theta: Vector) -> _Factored:
         seen, noise = self.sample, math.exp(theta[1])
-        L, K = self._factor(theta)
-        residual = seen.y - self._best_mean(L)
-        alpha = cho_solve((L, True), residual)
-        fit = residual @ alpha + 2.0 * float(np.log(np.diag(L)).sum()) + len(L) * LOG_2PI
+        K, pull = self.family.gram(theta[2:], seen.X)
+        K *= math.exp(theta[0])
+        A = np.array(K, order="F")
+        np.einsum("ii->i", A)[...] += noise / seen.w + JITTER * math.exp(theta[0])
+        L, info = lapack.dpotrf(A, lower=1, clean=0, overwrite_a=1)
+        if info != 0:
+            raise np.linalg.LinAlgError("A has no Cholesky factor")
+        both = np.stack([seen.y, np.ones(len(A))], axis=1)
+        values, ones = np.asarray(lapack.dpotrs(L, both, lower=1)[0]).T
+        mean = float(values.sum() / ones.sum())
+        alpha: Vector = values - mean * ones
+        fit = (seen.y - mean) @ alpha + 2.0 * float(np.log(np.diag(L)).sum()) + len(A) * LOG_2PI
         replicates = seen.freedom * (theta[1] + seen.error / noise)
-        return -0.5 * float(fit + replicates), L, alpha, K
+        return _Factored(-0.5 * float(fit + replicates), mean, alpha, L, K, pull)
 
-    def _factor(self, theta: Vector) -> tuple[Matrix, Matrix]:
-        """Return the factor of A, and s²K."""
-        seen = self.sample
-        K = math.exp(theta[0]) * self.family.gram(theta[2:], seen.X)
-        A = K.copy()
-        A.flat[:: len(A) + 1] += math.exp(theta[1]) / seen.w + JITTER * math.exp(theta[0])
-        return cholesky(A, lower=True, check_finite=False), K
 
-    def _best_mean(self, L: Matrix) -> float:
-        ones = cho_solve((L, True), np.ones(len(L)))
-        return float(ones @ self.sample.y / ones.sum())
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Factored:
+    """What a step of a fit is made of: A's factor at some θ."""
+
+    value: float  # log p
+    mean: float  # m
+    alpha: Vector  # A⁻¹(ȳ − m)
+    L: Matrix  # lower; above its diagonal, anything
+    K: Matrix  # s²·K
+    pull: Pull
+
+    def inverse(self) -> Matrix:
+        """Return A⁻¹, a third of the cost of solving for it."""
+        lower = np.tril(lapack.dpotri(self.L, lower=1)[0])
+        whole: Matrix = lower + np.tril(lower, -1).T
+        return whole
 
 
 def log_density_of_none(sample: Sample) -> float:
