@@ -16,7 +16,7 @@ from benchmarks.meter import Meter
 from benchmarks.subjects import Figures, Settings, Sizes, Subject
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Mask, Matrix, Vector
-from noregret.ascent import Downhill, Scores
+from noregret.ascent import Scores, Uphill
 from noregret.boxes import BoxRanking, BoxSearch
 from noregret.pools import Places
 from noregret.posteriors import Posterior
@@ -78,7 +78,7 @@ class RandomCandidates:
         self,
         met: Matrix,
         scores: Scores,
-        downhill: Downhill,
+        uphill: Uphill,
         starts: int,
     ) -> tuple[int | None, Vector]:
         X = self._candidates(met)

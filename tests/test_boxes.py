@@ -19,7 +19,7 @@ from noregret.acquisitions import Acquisition, Mean, Uncertainty
 from noregret.arrays import Matrix, Vector
 from noregret.boxes import BoxSearch, of_acquisition
 from noregret.errors import PoolError
-from noregret.kernels import Kernel, slopes
+from noregret.kernels import Kernel, pull
 from noregret.pools import Places
 from noregret.posteriors import ExactPosterior, Points, Posterior
 from problems import Scene, no_rng, scenes
@@ -62,40 +62,40 @@ class Foreign:
     ],
     ids=repr,
 )
-def test_a_kernel_knows_its_slopes(kernel: Kernel) -> None:
+def test_a_kernel_knows_its_pull(kernel: Kernel) -> None:
     """A wrong slope sends every ascent astray, quietly."""
     rng = np.random.default_rng(3)
-    x, Z = rng.random(3), rng.random((7, 3))
-    k, G = slopes(kernel, x, Z)
-    np.testing.assert_allclose(k, kernel(x[None], Z)[0], rtol=1e-12)
-    for j in range(7):
+    X, Z, C = rng.random((4, 3)), rng.random((7, 3)), rng.standard_normal((4, 7))
+    pulls = pull(kernel, X, Z, C)
+    for i in range(4):
 
-        def one(u: Vector, j: int = j) -> float:
-            return float(kernel(u[None], Z[j : j + 1])[0, 0])
+        def one(u: Vector, i: int = i) -> float:
+            return float(C[i] @ kernel(u[None], Z)[0])
 
-        np.testing.assert_allclose(G[j], differences(one, x), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(pulls[i], differences(one, X[i]), rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
 def test_slopes_at_a_point_met_are_zero(nu: float) -> None:
     """An ascent starts at points met before, where distances are zero."""
-    x = np.array([0.3, 0.4])
-    _, G = slopes(nr.Matern(nu, 0.5), x, x[None])
-    assert G.tolist() == [[0.0, 0.0]]
+    X = np.array([[0.3, 0.4], [0.9, 0.1]])
+    pulls = pull(nr.Matern(nu, 0.5), X, X, np.eye(2))
+    np.testing.assert_allclose(pulls, 0.0, atol=1e-15)
 
 
 @given(scenes(), st.integers(0, 3), st.booleans())
 def test_gradients_are_those_of_the_score(scene: Scene, which: int, sparse: bool) -> None:
     """L-BFGS stops early, or never, on a gradient that is not that of its function."""
     posterior: Posterior = scene.nystrom(3) if sparse else scene.exact()
-    acquisition, x = HOW[which], scene.pool[-1]
+    acquisition, X = HOW[which], scene.pool[-2:]
     top = float(posterior.mean(scene.pool).max()) + 0.1
-    scores, downhill = of_acquisition(posterior, acquisition, 1.7, top)
-    value, slope = downhill(x)
-    assert value == pytest.approx(-float(scores(x[None])[0]), rel=1e-6, abs=1e-9)
-    expected = differences(lambda u: -float(scores(u[None])[0]), x, 1e-4)
-    scale = 1e-4 * (1 + np.abs(expected).max())
-    np.testing.assert_allclose(slope, expected, rtol=2e-3, atol=scale)
+    scores, uphill = of_acquisition(posterior, acquisition, 1.7, top)
+    values, slopes = uphill(X)
+    np.testing.assert_allclose(values, scores(X), rtol=1e-6, atol=1e-9)
+    for x, slope in zip(X, slopes, strict=True):
+        expected = differences(lambda u: float(scores(u[None])[0]), x, 1e-4)
+        scale = 1e-4 * (1 + np.abs(expected).max())
+        np.testing.assert_allclose(slope, expected, rtol=2e-3, atol=scale)
 
 
 def told(box: nr.Box, n: int, kernel: Kernel, seed: int) -> ExactPosterior:
@@ -342,8 +342,8 @@ def test_a_score_of_ones_own_runs_on_boxes_and_pools() -> None:
     """Its slopes are found by differences, and what is found is what UCB finds."""
     posterior = told(nr.Box([(0, 1), (0, 1)]), 10, nr.RBF(0.3), 1)
     one, other = (of_acquisition(posterior, how, 2.0, 0.0)[1] for how in (OwnScore(), nr.UCB()))
-    x = np.array([0.37, 0.81])
-    np.testing.assert_allclose(one(x)[1], other(x)[1], rtol=1e-5)
+    X = np.array([[0.37, 0.81], [0.9, 0.2]])
+    np.testing.assert_allclose(one(X)[1], other(X)[1], rtol=1e-5)
     for domain in (BOX, nr.Pool(np.linspace(0, 1, 30)[:, None])):
         settings = {"kernel": nr.RBF(0.3), "noise_std": 0.1}
         assert len(nr.mini(domain, acquisition=OwnScore(), **settings).ask()) >= 1  # type: ignore[arg-type]  # a dict

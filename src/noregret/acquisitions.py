@@ -40,9 +40,9 @@ class Acquisition(Protocol):
 
 
 def tangent(
-    acquisition: Acquisition, mean: float, std: float, beta: float, top: float
-) -> tuple[float, float, float]:
-    """Return one score and its derivatives in mean and standard deviation, for boxes.
+    acquisition: Acquisition, mean: Vector, std: Vector, beta: float, top: float
+) -> tuple[Vector, Vector, Vector]:
+    """Return scores and their derivatives in mean and standard deviation, for boxes.
 
     An acquisition may know them, by a method `tangent(mean, std, beta, top)`; others are taken by
     differences.
@@ -50,12 +50,15 @@ def tangent(
     own = getattr(acquisition, "tangent", None)
     if own is not None:
         score, in_mean, in_std = own(mean, std, beta, top)
-        return float(score), float(in_mean), float(in_std)
+        return score, in_mean, in_std
     h = 1e-4 * std
-    means = mean + h * np.array([0.0, 1.0, -1.0, 0.0, 0.0])
-    stds = std + h * np.array([0.0, 0.0, 0.0, 1.0, -1.0])
-    at = acquisition.score(means, stds**2, beta, top)
-    return float(at[0]), float(at[1] - at[2]) / (2 * h), float(at[3] - at[4]) / (2 * h)
+
+    def at(mean: Vector, std: Vector) -> Vector:
+        return acquisition.score(mean, std**2, beta, top)
+
+    in_mean = (at(mean + h, std) - at(mean - h, std)) / (2 * h)
+    in_std = (at(mean, std + h) - at(mean, std - h)) / (2 * h)
+    return at(mean, std), in_mean, in_std
 
 
 def _moved(
@@ -82,9 +85,9 @@ class UCB:
         return mean + beta * np.sqrt(variance)
 
     def tangent(
-        self, mean: float, std: float, beta: float, top: float
-    ) -> tuple[float, float, float]:
-        return mean + beta * std, 1.0, beta
+        self, mean: Vector, std: Vector, beta: float, top: float
+    ) -> tuple[Vector, Vector, Vector]:
+        return mean + beta * std, np.ones_like(mean), np.full_like(std, beta)
 
     def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
         """√gain·√(σ² − s²) + β·s is largest, over s ≤ σ, at σ·√(β² + gain)."""
@@ -122,17 +125,17 @@ class ExpectedImprovement:
         return np.log(scale) + _log_h((mean - top) / scale)  # (1)
 
     def tangent(
-        self, mean: float, std: float, beta: float, top: float
-    ) -> tuple[float, float, float]:
+        self, mean: Vector, std: Vector, beta: float, top: float
+    ) -> tuple[Vector, Vector, Vector]:
         """With h(u) = u Φ(u) + φ(u), h′ = Φ:  Φ(u)/h(u)/(βσ) in μ and φ(u)/h(u)/σ in σ."""
         from scipy.special import log_ndtr
 
-        std = max(std, math.sqrt(np.finfo(np.float64).tiny))
+        std = np.maximum(std, math.sqrt(np.finfo(np.float64).tiny))
         u = (mean - top) / (beta * std)
-        log_h = _log_h_of(u)
-        in_mean = math.exp(min(float(log_ndtr(u)) - log_h, 700.0)) / (beta * std)
-        in_std = math.exp(min(-0.5 * u**2 - _LOG_ROOT_2PI - log_h, 700.0)) / std
-        return math.log(beta * std) + log_h, in_mean, in_std
+        log_h = _log_h(u)
+        in_mean = np.exp(np.minimum(log_ndtr(u) - log_h, 700.0)) / (beta * std)
+        in_std = np.exp(np.minimum(-0.5 * u**2 - _LOG_ROOT_2PI - log_h, 700.0)) / std
+        return np.log(beta * std) + log_h, in_mean, in_std
 
 
 @final
@@ -165,9 +168,9 @@ class Uncertainty:
         return variance
 
     def tangent(
-        self, mean: float, std: float, beta: float, top: float
-    ) -> tuple[float, float, float]:
-        return std**2, 0.0, 2.0 * std
+        self, mean: Vector, std: Vector, beta: float, top: float
+    ) -> tuple[Vector, Vector, Vector]:
+        return std**2, np.zeros_like(mean), 2.0 * std
 
 
 @final
@@ -182,9 +185,9 @@ class Mean:
         return mean
 
     def tangent(
-        self, mean: float, std: float, beta: float, top: float
-    ) -> tuple[float, float, float]:
-        return mean, 1.0, 0.0
+        self, mean: Vector, std: Vector, beta: float, top: float
+    ) -> tuple[Vector, Vector, Vector]:
+        return mean, np.ones_like(mean), np.zeros_like(std)
 
 
 def _log_h(u: Vector) -> Vector:
@@ -210,16 +213,3 @@ def _log_h(u: Vector) -> Vector:
         series = np.log1p(-b * (3 - b * (15 - b * (105 - 945 * b))))
         out[far] = series - 2 * np.log(a) - 0.5 * a**2 - _LOG_ROOT_2PI
     return out
-
-
-def _log_h_of(u: float) -> float:
-    """Return `_log_h` of one number, in a tenth of the time."""
-    from scipy.special import erfcx
-
-    if u > -1.0:
-        below = 0.5 * math.erfc(-u / math.sqrt(2))
-        return math.log(u * below + math.exp(-0.5 * u**2 - _LOG_ROOT_2PI))
-    if u > -40.0:
-        tail = u * math.sqrt(math.pi / 2) * float(erfcx(-u / math.sqrt(2)))
-        return math.log1p(tail) - 0.5 * u**2 - _LOG_ROOT_2PI
-    return float(_log_h(np.array([u]))[0])

@@ -1,4 +1,4 @@
-"""The highest point of a function on a box: many starts, each followed uphill."""
+"""The highest point of a function on a box: many starts, followed uphill together."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from noregret.arrays import Mask, Matrix, Vector
 from noregret.pools import Box
 
 Scores: TypeAlias = Callable[[Matrix], Vector]  # of rows of the unit cube
-Downhill: TypeAlias = Callable[[Vector], tuple[float, Vector]]  # minus a score, and its gradient
+Uphill: TypeAlias = Callable[[Matrix], tuple[Vector, Matrix]]  # scores, and their gradients
 
 RAW = 2048  # points of the box looked at before the best are followed
 NEARBY = 256  # points around the highest of them
 STARTS = 10  # followed uphill
-STEPS = 60  # of one ascent, at most
+STEPS = 60  # of all ascents together, at most
 APART = 0.05  # of the unit cube, between starts
 SAME = 1e-7  # of the range of scores: a point met before is taken if it is that close to the best
 ROUNDS = 8  # of moving whole numbers one by one
 
 
 def spread_out(dim: int) -> Matrix:
-    """Return points spread evenly over the unit cube, always the same."""
-    from scipy.stats import qmc  # loads slowly, and only boxes need it
-
-    return np.asarray(qmc.Sobol(dim, rng=np.random.default_rng(0)).random(RAW))
+    """Return points spread evenly over each side of the unit cube, always the same."""
+    rng = np.random.default_rng(0)
+    places = rng.permuted(np.tile(np.arange(RAW), (dim, 1)), axis=1).T
+    return (places + rng.random((RAW, dim))) / RAW
 
 
 @final
@@ -35,7 +35,10 @@ def spread_out(dim: int) -> Matrix:
 class Ascent:
     """Looks for the highest point by L-BFGS-B from the highest of many points.
 
-    Starts are the highest of a quasi-random set, of the points met before and of points around
+    All starts are followed at once, as one ascent of the sum of their scores: a step then costs one
+    product for all of them in place of one each.
+
+    Starts are the highest of a Latin hypercube, of the points met before and of points around
     them, so that an ascent goes on where the last batch ended. A point met before is taken again
     when no other is better by more than rounding.
     """
@@ -44,7 +47,7 @@ class Ascent:
     even: Matrix  # points spread evenly, shifted anew for every point that is met
     met: Matrix  # points met before
 
-    def highest(self, scores: Scores, downhill: Downhill, starts: int) -> tuple[int | None, Vector]:
+    def highest(self, scores: Scores, uphill: Uphill, starts: int) -> tuple[int | None, Vector]:
         """Return the highest point found, and its place among those met before if it is one."""
         rng = np.random.default_rng(len(self.met))
         shifted = (self.even + rng.random(self.box.dim)) % 1.0
@@ -52,9 +55,9 @@ class Ascent:
         known = scores(raw)
         around = self._around(raw, known, rng)
         raw, known = np.concatenate([raw, around]), np.concatenate([known, scores(around)])
-        ends = [self._climbed(scores, downhill, x) for x in self._starts(raw, known, starts)]
+        ends = self._climbed(scores, uphill, self._starts(raw, known, starts))
         found = np.concatenate([ends, raw[len(self.met) :]])
-        reached = np.concatenate([scores(np.array(ends)), known[len(self.met) :]])
+        reached = np.concatenate([scores(ends), known[len(self.met) :]])
         at, old = int(np.argmax(reached)), known[: len(self.met)]
         room = SAME * float(known.max() - np.median(known))
         if len(old) and float(old.max()) >= float(reached[at]) - room:
@@ -70,39 +73,47 @@ class Ascent:
         moved = rng.random(centres.shape) < max(0.3, 2.0 / centres.shape[1])
         return self.box.snapped(centres + moved * reach * rng.standard_normal(centres.shape))
 
-    def _starts(self, raw: Matrix, known: Vector, most: int) -> list[Vector]:
+    def _starts(self, raw: Matrix, known: Vector, most: int) -> Matrix:
         """Return the highest points that are not close to a higher one."""
         chosen: list[Vector] = []
         left = np.argsort(-known, kind="stable")
         while len(chosen) < most and len(left):
             chosen.append(raw[left[0]])
             left = left[np.abs(raw[left] - chosen[-1]).max(axis=1) > APART]
-        return chosen
+        return np.array(chosen)
 
-    def _climbed(self, scores: Scores, downhill: Downhill, start: Vector) -> Vector:
+    def _climbed(self, scores: Scores, uphill: Uphill, starts: Matrix) -> Matrix:
         """Return where L-BFGS-B ends; whole numbers are then moved one by one."""
-        x = self._ascended(downhill, start, np.ones(len(start), dtype=np.bool_))
+        X = self._ascended(uphill, starts, np.ones(self.box.dim, dtype=np.bool_))
         if not self.box.has_integers:
-            return x
+            return X
+        moved = np.array([self._moved(scores, x) for x in X])
+        return self._ascended(uphill, moved, ~self.box.integer)
+
+    def _moved(self, scores: Scores, x: Vector) -> Vector:
+        """Return where moving whole numbers one by one ends."""
         for _ in range(ROUNDS):
             near = np.concatenate([x[None], self.box.neighbours(x)])
-            better = near[int(np.argmax(scores(near)))]
+            better: Vector = near[int(np.argmax(scores(near)))]
             if np.array_equal(better, x):
                 break
             x = better
-        return self._ascended(downhill, x, ~self.box.integer)
+        return x
 
-    def _ascended(self, downhill: Downhill, start: Vector, free: Mask) -> Vector:
+    def _ascended(self, uphill: Uphill, starts: Matrix, free: Mask) -> Matrix:
         from scipy.optimize import minimize  # loads slowly, and only boxes need it
 
-        low, high = np.where(free, 0.0, start), np.where(free, 1.0, start)
+        def down(x: Vector) -> tuple[float, Vector]:
+            values, slopes = uphill(x.reshape(starts.shape))
+            return -float(values.sum()), -slopes.ravel()
+
+        low, high = np.where(free, 0.0, starts).ravel(), np.where(free, 1.0, starts).ravel()
         end = minimize(
-            downhill,
-            start,
+            down,
+            starts.ravel(),
             jac=True,
             method="L-BFGS-B",
             bounds=list(zip(low.tolist(), high.tolist(), strict=True)),
             options={"maxiter": STEPS},
         )
-        x: Vector = self.box.snapped(np.asarray(end.x)[None])[0]
-        return x
+        return self.box.snapped(np.asarray(end.x).reshape(starts.shape))

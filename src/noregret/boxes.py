@@ -8,8 +8,8 @@ import numpy as np
 
 from noregret.acquisitions import Acquisition, Mean, tangent
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.ascent import STARTS, Ascent, Downhill, Scores, spread_out
-from noregret.kernels import slopes
+from noregret.ascent import STARTS, Ascent, Scores, Uphill, spread_out
+from noregret.kernels import pull
 from noregret.paths import Paths
 from noregret.pools import Box, Candidates, Picks, Places
 from noregret.posteriors import Posterior
@@ -26,7 +26,7 @@ class Heights(Protocol):
     def places(self) -> Places: ...
 
     def highest(
-        self, met: Matrix, scores: Scores, downhill: Downhill, starts: int
+        self, met: Matrix, scores: Scores, uphill: Uphill, starts: int
     ) -> tuple[int | None, Vector]:
         """Return the highest point found, and its place among those met before if it is one."""
         ...
@@ -65,11 +65,11 @@ class BoxSearch:
         return BoxRanking(self, posterior, rng, beta, 0.0)
 
     def highest(
-        self, met: Matrix, scores: Scores, downhill: Downhill, starts: int
+        self, met: Matrix, scores: Scores, uphill: Uphill, starts: int
     ) -> tuple[int | None, Vector]:
         if self._even is None:
             self._even = spread_out(self.box.dim)
-        return Ascent(self.box, self._even, met).highest(scores, downhill, starts)
+        return Ascent(self.box, self._even, met).highest(scores, uphill, starts)
 
 
 @final
@@ -169,38 +169,40 @@ class BoxRanking:
 
 def of_acquisition(
     posterior: Posterior, acquisition: Acquisition, beta: float, top: float
-) -> tuple[Scores, Downhill]:
-    """Return scores, and minus a score with its gradient by (1) of `BoxSearch`."""
+) -> tuple[Scores, Uphill]:
+    """Return scores, and scores with their gradients by (1) of `BoxSearch`."""
     kernel, P, a = posterior.kernel, posterior.basis, posterior.mean_weights()
 
     def scores(X: Matrix) -> Vector:
         return acquisition.score(*posterior.marginals(X), beta, top)
 
-    def downhill(x: Vector) -> tuple[float, Vector]:
-        k, G = slopes(kernel, x, np.concatenate([P, x[None]]))
-        k, own, G, own_slope = k[:-1], float(k[-1]), G[:-1], G[-1]
-        b = posterior.solved(k[:, None])[:, 0]
-        std = max(own - float(k @ b), 1e-18 * own, 1e-300) ** 0.5  # k(x, x) itself may be 0
-        score, in_mean, in_std = tangent(acquisition, float(k @ a), std, beta, top)
-        std_slope = (own_slope - b @ G) / std  # ∇k(x, x) = 2 ∂k(x, z)/∂x at z = x
-        return -score, -(in_mean * (a @ G) + in_std * std_slope)  # (1)
+    def uphill(X: Matrix) -> tuple[Vector, Matrix]:
+        K, own = kernel(X, P), kernel.diagonal(X)
+        B = posterior.solved(K.T).T
+        variance = own - np.einsum("ij,ij->i", K, B)
+        std = np.sqrt(np.maximum(variance, np.maximum(1e-18 * own, 1e-300)))  # own may be 0
+        score, in_mean, in_std = tangent(acquisition, K @ a, std, beta, top)
+        weight = (in_std / std)[:, None]
+        half = pull(kernel, X, X, np.eye(len(X)))  # ∇k(x, x) = 2 ∂k(x, z)/∂x at z = x
+        return score, pull(kernel, X, P, in_mean[:, None] * a - weight * B) + weight * half  # (1)
 
-    return scores, downhill
+    return scores, uphill
 
 
-def of_path(paths: Paths) -> tuple[Scores, Downhill]:
-    """Return the values of a drawn function, and minus a value with its gradient by differences."""
+def of_path(paths: Paths) -> tuple[Scores, Uphill]:
+    """Return the values of a drawn function, and values with their gradients by differences."""
 
     def scores(X: Matrix) -> Vector:
         return paths.values(X)[:, 0]
 
-    def downhill(x: Vector) -> tuple[float, Vector]:
-        steps = STEP * np.eye(len(x))
-        values = scores(np.concatenate([x[None], x + steps, x - steps]))
-        up, down = values[1 : 1 + len(x)], values[1 + len(x) :]
-        return -float(values[0]), (down - up) / (2 * STEP)
+    def uphill(X: Matrix) -> tuple[Vector, Matrix]:
+        n, d = X.shape
+        steps = STEP * np.eye(d)
+        around = np.concatenate([X[:, None], X[:, None] + steps, X[:, None] - steps], axis=1)
+        values = scores(around.reshape(-1, d)).reshape(n, -1)
+        return values[:, 0], (values[:, 1 : 1 + d] - values[:, 1 + d :]) / (2 * STEP)
 
-    return scores, downhill
+    return scores, uphill
 
 
 def search_of(places: Places) -> Search:

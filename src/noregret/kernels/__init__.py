@@ -1,7 +1,7 @@
 """k(x, z): how alike two candidates are."""
 
 from noregret.kernels.algebra import Product, Scaled, Sum, as_kernel
-from noregret.kernels.base import Kernel, probe, probe_rows, require_kernel, slopes
+from noregret.kernels.base import Kernel, probe, probe_rows, pull, require_kernel
 from noregret.kernels.bits import Tanimoto
 from noregret.kernels.categorical import Categorical
 from noregret.kernels.functions import FunctionKernel
@@ -25,6 +25,6 @@ __all__ = [
     "as_kernel",
     "probe",
     "probe_rows",
+    "pull",
     "require_kernel",
-    "slopes",
 ]

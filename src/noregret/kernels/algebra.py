@@ -7,7 +7,7 @@ from typing import final
 
 from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError, require_positive
-from noregret.kernels.base import Kernel, require_kernel, slopes
+from noregret.kernels.base import Kernel, pull, require_kernel
 from noregret.kernels.scikit import Scikit, is_scikit, parts_of, seen
 
 
@@ -57,9 +57,8 @@ class Scaled:
     def diagonal(self, X: Rows) -> Vector:
         return self.variance * self.kernel.diagonal(X)
 
-    def slopes(self, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
-        k, slope = slopes(self.kernel, x, Z)
-        return self.variance * k, self.variance * slope
+    def pull(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
+        return self.variance * pull(self.kernel, X, Z, C)
 
 
 @final
@@ -89,9 +88,8 @@ class Sum:
     def diagonal(self, X: Rows) -> Vector:
         return self.left.diagonal(X) + self.right.diagonal(X)
 
-    def slopes(self, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
-        (a, da), (b, db) = slopes(self.left, x, Z), slopes(self.right, x, Z)
-        return a + b, da + db
+    def pull(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
+        return pull(self.left, X, Z, C) + pull(self.right, X, Z, C)
 
 
 @final
@@ -121,9 +119,9 @@ class Product:
     def diagonal(self, X: Rows) -> Vector:
         return self.left.diagonal(X) * self.right.diagonal(X)
 
-    def slopes(self, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
-        (a, da), (b, db) = slopes(self.left, x, Z), slopes(self.right, x, Z)
-        return a * b, da * b[:, None] + a[:, None] * db
+    def pull(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
+        a, b = self.left(X, Z), self.right(X, Z)
+        return pull(self.left, X, Z, C * b) + pull(self.right, X, Z, C * a)
 
 
 def _apart(kernel: Scikit) -> Kernel:

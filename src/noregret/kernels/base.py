@@ -36,19 +36,19 @@ class Kernel(Protocol):
         ...
 
 
-def slopes(kernel: Kernel, x: Vector, Z: Rows) -> tuple[Vector, Matrix]:
-    """Return k(x, z) for every row of Z, and its gradients in x, one a row, for boxes.
+def pull(kernel: Kernel, X: Rows, Z: Rows, C: Matrix) -> Matrix:
+    """Return Σ_j C_ij ∂k(x_i, z_j)/∂x_i for every row x_i of X, for boxes.
 
-    A kernel may know them, by a method `slopes(x, Z)`; those of others are taken by differences.
+    A kernel may know it, by a method `pull(X, Z, C)`; that of others is taken by differences.
     """
-    own = getattr(kernel, "slopes", None)
+    own = getattr(kernel, "pull", None)
     if own is not None:
-        k, G = own(x, Z)
-        return k, G
-    steps = STEP * np.eye(len(x))
-    around = np.asarray(kernel(np.concatenate([x[None], x + steps, x - steps]), Z))
-    up, down = around[1 : 1 + len(x)], around[1 + len(x) :]
-    return around[0], (up - down).T / (2 * STEP)
+        return np.asarray(own(X, Z, C))
+    pulls = np.empty(X.shape)
+    for j, step in enumerate(STEP * np.eye(X.shape[1])):
+        moved = np.asarray(kernel(X + step, Z)) - np.asarray(kernel(X - step, Z))
+        pulls[:, j] = np.einsum("ij,ij->i", C, moved) / (2 * STEP)
+    return pulls
 
 
 def require_kernel(value: object) -> Kernel:

@@ -41,9 +41,9 @@ class Linear:
         norms: Vector = np.einsum("ij,ij->i", X, X)
         return norms + self.bias
 
-    def slopes(self, x: Vector, Z: Matrix) -> tuple[Vector, Matrix]:
-        """Return k(x, z) for every row of Z, and its gradients in x."""
-        return Z @ x + self.bias, Z
+    def pull(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
+        """Return Σ_j C_ij z_j for every row of X."""
+        return np.asarray(C @ Z)
 
 
 @final
@@ -82,11 +82,10 @@ class Polynomial:
         norms: Vector = np.einsum("ij,ij->i", X, X)
         return _raised(norms + self.bias, self.degree)
 
-    def slopes(self, x: Vector, Z: Matrix) -> tuple[Vector, Matrix]:
-        """Return k(x, z) for every row of Z, and its gradients degree·(x·z + bias)^(degree−1)·z."""
-        base: Vector = Z @ x + self.bias
-        below = _raised(base, self.degree - 1)
-        return below * base, self.degree * below[:, None] * Z
+    def pull(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
+        """Return Σ_j C_ij·degree·(x_i·z_j + bias)^(degree−1)·z_j for every row of X."""
+        below = _raised(X @ Z.T + self.bias, self.degree - 1)
+        return np.asarray(self.degree * (C * below) @ Z)
 
 
 def _raised(base: Matrix, power: int) -> Matrix:

@@ -45,11 +45,9 @@ class RBF:
     def diagonal(self, X: Matrix) -> Vector:
         return np.ones(len(X))
 
-    def slopes(self, x: Vector, Z: Matrix) -> tuple[Vector, Matrix]:
-        """Return k(x, z) for every row of Z, and its gradients in x."""
-        gaps, squares = _gaps(x, Z, self.lengthscale)
-        k = np.exp(-0.5 * squares)
-        return k, -k[:, None] * gaps
+    def pull(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
+        """Return Σ_j C_ij ∂k(x_i, z_j)/∂x_i, where dk/dx = −k·(x − z)/lengthscale²."""
+        return _pulled(X, Z, self.lengthscale, -C * self(X, Z))
 
 
 @final
@@ -88,24 +86,15 @@ class Matern:
     def diagonal(self, X: Matrix) -> Vector:
         return np.ones(len(X))
 
-    def slopes(self, x: Vector, Z: Matrix) -> tuple[Vector, Matrix]:
-        """Return k(x, z) for every row of Z, and its gradients in x.
+    def pull(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
+        """Return Σ_j C_ij ∂k(x_i, z_j)/∂x_i.
 
         dk/dx = s(r)·(x − z)/lengthscale² with s = −e^(−r)/r, −3e^(−√3 r), −5/3·(1 + √5 r)e^(−√5 r).
         For nu = 1/2 there is none at z = x; it is taken as 0.
         """
-        gaps, squares = _gaps(x, Z, self.lengthscale)
-        k = squares[:, None].copy()
-        _MATERN[self.nu](k)
-        r = np.sqrt(2 * self.nu * squares)
-        decay = np.exp(-r)
-        if self.nu == 0.5:
-            slope = np.divide(-decay, r, out=np.zeros_like(r), where=r > 0)
-        elif self.nu == 1.5:
-            slope = -3.0 * decay
-        else:
-            slope = -5.0 / 3.0 * (1.0 + r) * decay
-        return k[:, 0], slope[:, None] * gaps
+        return _pulled(
+            X, Z, self.lengthscale, C * _of_distances(X, Z, self.lengthscale, _SLOPE[self.nu])
+        )
 
 
 def _gaussian(S: Matrix) -> None:
@@ -136,7 +125,31 @@ def _matern52(S: Matrix) -> None:
     S *= np.exp(r, out=r)
 
 
+def _slope12(S: Matrix) -> None:
+    np.sqrt(S, out=S)
+    np.divide(-np.exp(-S), S, out=S, where=S > 0)
+
+
+def _slope32(S: Matrix) -> None:
+    S *= 3.0
+    np.sqrt(S, out=S)
+    np.negative(S, out=S)
+    np.exp(S, out=S)
+    S *= -3.0
+
+
+def _slope52(S: Matrix) -> None:
+    S *= 5.0
+    np.sqrt(S, out=S)
+    decay = np.exp(-S)
+    S += 1.0
+    S *= decay
+    S *= -5.0 / 3.0
+
+
 _MATERN: dict[float, Callable[[Matrix], None]] = {0.5: _matern12, 1.5: _matern32, 2.5: _matern52}
+_SLOPE: dict[float, Callable[[Matrix], None]] = {0.5: _slope12, 1.5: _slope32, 2.5: _slope52}
+_KINKED = (_matern12, _slope12)  # that pass on the root of a rounding error
 
 
 def _of_distances(
@@ -176,7 +189,7 @@ def _of_distances(
     S = A @ B.T
     norms = float(a2.max() + b2.max())
     near = 1e-7 * norms
-    harmless = shape is not _matern12 and norms <= SMALL
+    harmless = shape not in _KINKED and norms <= SMALL
     step = max(1, CACHED // len(Z))
     for start in range(0, len(X), step):
         block = S[start : start + step]
@@ -190,11 +203,11 @@ def _of_distances(
     return S
 
 
-def _gaps(x: Vector, Z: Matrix, scale: Lengthscale) -> tuple[Matrix, Vector]:
-    """Return (x − z)/scale² and ‖(x − z)/scale‖² for every row of Z."""
-    scales = np.asarray(scale)
-    gaps = (x - Z) / scales
-    return gaps / scales, np.einsum("ij,ij->i", gaps, gaps)
+def _pulled(X: Matrix, Z: Matrix, scale: Lengthscale, W: Matrix) -> Matrix:
+    """Return Σ_j W_ij (x_i − z_j)/scale², without the differences: one product."""
+    centre = Z[:1].sum(axis=0)  # small norms keep it exact
+    pulls: Matrix = W.sum(axis=1)[:, None] * (X - centre) - W @ (Z - centre)
+    return pulls / np.square(scale)
 
 
 def _store_lengthscale(kernel: RBF | Matern, name: str, value: object) -> None:
