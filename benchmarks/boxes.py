@@ -16,7 +16,7 @@ from benchmarks.meter import Meter
 from benchmarks.subjects import Figures, Settings, Sizes, Subject
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Mask, Matrix, Vector
-from noregret.ascent import Scores, Uphill
+from noregret.ascent import Hill
 from noregret.boxes import BoxRanking, BoxSearch
 from noregret.pools import Places
 from noregret.posteriors import Posterior
@@ -74,15 +74,9 @@ class RandomCandidates:
     ) -> BoxRanking:
         raise NotImplementedError
 
-    def highest(
-        self,
-        met: Matrix,
-        scores: Scores,
-        uphill: Uphill,
-        starts: int,
-    ) -> tuple[int | None, Vector]:
+    def highest(self, met: Matrix, hill: Hill, starts: int) -> tuple[int | None, Vector]:
         X = self._candidates(met)
-        values = np.concatenate([scores(X[at : at + 4096]) for at in range(0, len(X), 4096)])
+        values = np.concatenate([hill.scores(X[at : at + 4096]) for at in range(0, len(X), 4096)])
         best = int(np.argmax(values))
         return (best if best < len(met) else None), X[best]
 

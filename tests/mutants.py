@@ -481,9 +481,30 @@ MUTANTS = (
     Mutant(
         "the slope of a variance without that of k(x, x)",
         "boxes.py",
-        "        std_slope = (own_slope - b @ G) / std",
-        "        std_slope = -(b @ G) / std",
+        "- weight * B) + weight * half",
+        "- weight * B)",
         "tests/test_boxes.py::test_gradients_are_those_of_the_score",
+    ),
+    Mutant(
+        "the slope of a product with its own factor in place of the other",
+        "kernels/algebra.py",
+        "pull(self.left, X, Z, C * b)",
+        "pull(self.left, X, Z, C * a)",
+        "tests/test_boxes.py::test_a_kernel_knows_its_pull",
+    ),
+    Mutant(
+        "points of a box held back by the leeway in place of let in",
+        "boxes.py",
+        "(1.0 + leeway) ** 2",
+        "(1.0 - leeway) ** 2",
+        "tests/test_boxes.py::test_a_point_met_is_taken_again_within_its_leeway",
+    ),
+    Mutant(
+        "one half of an inverse in place of both",
+        "learning/likelihood.py",
+        "lower + np.tril(lower, -1).T",
+        "lower",
+        "tests/learning/test_likelihood.py::test_slopes_are_those_of_differences",
     ),
     Mutant(
         "points of a box that are told again are new points",

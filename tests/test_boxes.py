@@ -89,11 +89,11 @@ def test_gradients_are_those_of_the_score(scene: Scene, which: int, sparse: bool
     posterior: Posterior = scene.nystrom(3) if sparse else scene.exact()
     acquisition, X = HOW[which], scene.pool[-2:]
     top = float(posterior.mean(scene.pool).max()) + 0.1
-    scores, uphill = of_acquisition(posterior, acquisition, 1.7, top)
-    values, slopes = uphill(X)
-    np.testing.assert_allclose(values, scores(X), rtol=1e-6, atol=1e-9)
+    hill = of_acquisition(posterior, acquisition, 1.7, top)
+    values, slopes = hill.uphill(X)
+    np.testing.assert_allclose(values, hill.scores(X), rtol=1e-6, atol=1e-9)
     for x, slope in zip(X, slopes, strict=True):
-        expected = differences(lambda u: float(scores(u[None])[0]), x, 1e-4)
+        expected = differences(lambda u: float(hill.scores(u[None])[0]), x, 1e-4)
         scale = 1e-4 * (1 + np.abs(expected).max())
         np.testing.assert_allclose(slope, expected, rtol=2e-3, atol=scale)
 
@@ -119,6 +119,39 @@ def test_what_is_found_is_as_high_as_a_fine_grid(how: Acquisition, seed: int) ->
     best = how.score(*posterior.marginals(grid), 2.0, top).max()
     found = how.score(*posterior.marginals(ranking.picks(np.array([ranking.best()])).X), 2.0, top)
     assert float(found[0]) >= best - 1e-3 * abs(best)
+
+
+@given(st.integers(0, 2**20), st.sampled_from([0.05, 0.3, 1.0]))
+def test_a_point_met_is_taken_again_within_its_leeway(seed: int, leeway: float) -> None:
+    """Never where its bound, widened, is below one that was found: that is what regret rests on."""
+    box, beta = nr.Box([(0, 1), (0, 1)]), 1.5
+    posterior = told(box, 40, 0.01 * nr.RBF(0.5), seed)  # as small as the noise
+    search = BoxSearch(Places(box, posterior.points.X))
+    free, bound = (search.rank(posterior, how, beta, NOBODY) for how in (nr.UCB(), nr.UCB(leeway)))
+    highest, row = free.score(free.best()), bound.best()
+    mean, variance = posterior.marginals(posterior.points.X)
+    wider = mean + (1 + leeway) * beta * np.sqrt(variance)
+    if wider.max() >= highest + 1e-9:
+        assert row == int(np.argmax(wider))
+    elif wider.max() < highest - 1e-3:
+        assert row == free.best()
+
+
+def test_points_of_a_box_do_not_pile_up_within_a_leeway() -> None:
+    """Two hundred evaluations of a smooth hill, as noisy as it is high."""
+    unique = []
+    for leeway in (0.0, 0.05):
+        optimizer = nr.gp_ucb(BOX, kernel=nr.RBF(0.3), noise_std=0.5)
+        assert isinstance(optimizer.policy, nr.Bandit)
+        optimizer._policy = replace(optimizer.policy, acquisition=nr.UCB(leeway))
+        rng = np.random.default_rng(5)
+        for _ in range(200):
+            batch = optimizer.ask(at_most=1)
+            optimizer.tell(batch, np.sin(3 * batch.x[:, 0]) + 0.5 * rng.standard_normal(1))
+        unique.append(optimizer.unique)
+    assert unique[1] < 0.6 * unique[0]
+    with pytest.raises(nr.NoRegretError, match="leeway"):
+        nr.UCB(leeway=-1.0)
 
 
 def test_a_box_of_whole_numbers_is_a_pool() -> None:
@@ -341,7 +374,7 @@ class OwnScore:
 def test_a_score_of_ones_own_runs_on_boxes_and_pools() -> None:
     """Its slopes are found by differences, and what is found is what UCB finds."""
     posterior = told(nr.Box([(0, 1), (0, 1)]), 10, nr.RBF(0.3), 1)
-    one, other = (of_acquisition(posterior, how, 2.0, 0.0)[1] for how in (OwnScore(), nr.UCB()))
+    one, other = (of_acquisition(posterior, how, 2.0, 0.0).uphill for how in (OwnScore(), nr.UCB()))
     X = np.array([[0.37, 0.81], [0.9, 0.2]])
     np.testing.assert_allclose(one(X)[1], other(X)[1], rtol=1e-5)
     for domain in (BOX, nr.Pool(np.linspace(0, 1, 30)[:, None])):

@@ -14,6 +14,7 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 
 from noregret.arrays import Vector
+from noregret.errors import require_at_least
 
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 
@@ -73,13 +74,23 @@ def _moved(
 class UCB:
     """Upper confidence bound: μ(x) + beta·σ(x).
 
+    With a `leeway` ε, a point of a box that was evaluated before is taken again where it would be
+    the best if its deviation were 1 + ε times as large: otherwise points pile up side by side, each
+    of which says what the others say. Then f* ≤ μ(x) + (1 + ε)βσ(x) at the point x taken, whose
+    regret is at most (2 + ε)βσ(x) in place of 2βσ(x).
+
     Source: MINI 2022, Eq. 2; Srinivas et al. 2010.
 
     >>> UCB().score(np.array([1.0, 0.0]), np.array([0.0, 1.0]), beta=2.0, top=1.0)
     array([1., 2.])
     """
 
+    leeway: float = 0.0
+
     uses_top = False
+
+    def __post_init__(self) -> None:
+        require_at_least("UCB(leeway=...)", self.leeway, 0.0)
 
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
         return mean + beta * np.sqrt(variance)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
 
 from noregret.arrays import Mask, Matrix, Vector
 from noregret.pools import Box
 
-Scores: TypeAlias = Callable[[Matrix], Vector]  # of rows of the unit cube
-Uphill: TypeAlias = Callable[[Matrix], tuple[Vector, Matrix]]  # scores, and their gradients
-
 RAW = 2048  # points of the box looked at before the best are followed
 NEARBY = 256  # points around the highest of them
 STARTS = 10  # followed uphill
 STEPS = 60  # of all ascents together, at most
 APART = 0.05  # of the unit cube, between starts
-SAME = 1e-7  # of the range of scores: a point met before is taken if it is that close to the best
+SAME = 1e-7  # of the range of scores: what is that close to the best is as good
 ROUNDS = 8  # of moving whole numbers one by one
 
 
@@ -32,6 +29,16 @@ def spread_out(dim: int) -> Matrix:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
+class Hill:
+    """A function on the unit cube whose highest point is looked for."""
+
+    scores: Callable[[Matrix], Vector]  # of rows
+    uphill: Callable[[Matrix], tuple[Vector, Matrix]]  # scores, and their gradients
+    again: Callable[[Matrix], Vector]  # scores of points met before, not below `scores`
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
 class Ascent:
     """Looks for the highest point by L-BFGS-B from the highest of many points.
 
@@ -39,30 +46,33 @@ class Ascent:
     product for all of them in place of one each.
 
     Starts are the highest of a Latin hypercube, of the points met before and of points around
-    them, so that an ascent goes on where the last batch ended. A point met before is taken again
-    when no other is better by more than rounding.
+    them, so that an ascent goes on where the last batch ended.
+
+    A point met before is taken again where no other is better by more than rounding, or by more
+    than the leeway of a score (`UCB`).
     """
 
     box: Box
     even: Matrix  # points spread evenly, shifted anew for every point that is met
     met: Matrix  # points met before
 
-    def highest(self, scores: Scores, uphill: Uphill, starts: int) -> tuple[int | None, Vector]:
+    def highest(self, hill: Hill, starts: int) -> tuple[int | None, Vector]:
         """Return the highest point found, and its place among those met before if it is one."""
         rng = np.random.default_rng(len(self.met))
         shifted = (self.even + rng.random(self.box.dim)) % 1.0
         raw = np.concatenate([self.met, self.box.snapped(self.box.spread(shifted))])
-        known = scores(raw)
+        known = hill.scores(raw)
         around = self._around(raw, known, rng)
-        raw, known = np.concatenate([raw, around]), np.concatenate([known, scores(around)])
-        ends = self._climbed(scores, uphill, self._starts(raw, known, starts))
+        raw, known = np.concatenate([raw, around]), np.concatenate([known, hill.scores(around)])
+        ends = self._climbed(hill, self._starts(raw, known, starts))
         found = np.concatenate([ends, raw[len(self.met) :]])
-        reached = np.concatenate([scores(ends), known[len(self.met) :]])
-        at, old = int(np.argmax(reached)), known[: len(self.met)]
-        room = SAME * float(known.max() - np.median(known))
-        if len(old) and float(old.max()) >= float(reached[at]) - room:
-            place = int(np.argmax(old))
-            return place, self.met[place]
+        reached = np.concatenate([hill.scores(ends), known[len(self.met) :]])
+        at = int(np.argmax(reached))
+        if len(self.met):
+            again, room = hill.again(self.met), SAME * float(known.max() - np.median(known))
+            place = int(np.argmax(again))
+            if float(again[place]) >= float(reached[at]) - room:
+                return place, self.met[place]
         return None, found[at]
 
     def _around(self, raw: Matrix, known: Vector, rng: np.random.Generator) -> Matrix:
@@ -82,29 +92,29 @@ class Ascent:
             left = left[np.abs(raw[left] - chosen[-1]).max(axis=1) > APART]
         return np.array(chosen)
 
-    def _climbed(self, scores: Scores, uphill: Uphill, starts: Matrix) -> Matrix:
+    def _climbed(self, hill: Hill, starts: Matrix) -> Matrix:
         """Return where L-BFGS-B ends; whole numbers are then moved one by one."""
-        X = self._ascended(uphill, starts, np.ones(self.box.dim, dtype=np.bool_))
+        X = self._ascended(hill, starts, np.ones(self.box.dim, dtype=np.bool_))
         if not self.box.has_integers:
             return X
-        moved = np.array([self._moved(scores, x) for x in X])
-        return self._ascended(uphill, moved, ~self.box.integer)
+        moved = np.array([self._moved(hill, x) for x in X])
+        return self._ascended(hill, moved, ~self.box.integer)
 
-    def _moved(self, scores: Scores, x: Vector) -> Vector:
+    def _moved(self, hill: Hill, x: Vector) -> Vector:
         """Return where moving whole numbers one by one ends."""
         for _ in range(ROUNDS):
             near = np.concatenate([x[None], self.box.neighbours(x)])
-            better: Vector = near[int(np.argmax(scores(near)))]
+            better: Vector = near[int(np.argmax(hill.scores(near)))]
             if np.array_equal(better, x):
                 break
             x = better
         return x
 
-    def _ascended(self, uphill: Uphill, starts: Matrix, free: Mask) -> Matrix:
+    def _ascended(self, hill: Hill, starts: Matrix, free: Mask) -> Matrix:
         from scipy.optimize import minimize  # loads slowly, and only boxes need it
 
         def down(x: Vector) -> tuple[float, Vector]:
-            values, slopes = uphill(x.reshape(starts.shape))
+            values, slopes = hill.uphill(x.reshape(starts.shape))
             return -float(values.sum()), -slopes.ravel()
 
         low, high = np.where(free, 0.0, starts).ravel(), np.where(free, 1.0, starts).ravel()

@@ -8,7 +8,7 @@ import numpy as np
 
 from noregret.acquisitions import Acquisition, Mean, tangent
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.ascent import STARTS, Ascent, Scores, Uphill, spread_out
+from noregret.ascent import STARTS, Ascent, Hill, spread_out
 from noregret.kernels import pull
 from noregret.paths import Paths
 from noregret.pools import Box, Candidates, Picks, Places
@@ -25,9 +25,7 @@ class Heights(Protocol):
     @property
     def places(self) -> Places: ...
 
-    def highest(
-        self, met: Matrix, scores: Scores, uphill: Uphill, starts: int
-    ) -> tuple[int | None, Vector]:
+    def highest(self, met: Matrix, hill: Hill, starts: int) -> tuple[int | None, Vector]:
         """Return the highest point found, and its place among those met before if it is one."""
         ...
 
@@ -64,12 +62,10 @@ class BoxSearch:
     ) -> BoxRanking:
         return BoxRanking(self, posterior, rng, beta, 0.0)
 
-    def highest(
-        self, met: Matrix, scores: Scores, uphill: Uphill, starts: int
-    ) -> tuple[int | None, Vector]:
+    def highest(self, met: Matrix, hill: Hill, starts: int) -> tuple[int | None, Vector]:
         if self._even is None:
             self._even = spread_out(self.box.dim)
-        return Ascent(self.box, self._even, met).highest(scores, uphill, starts)
+        return Ascent(self.box, self._even, met).highest(hill, starts)
 
 
 @final
@@ -155,22 +151,20 @@ class BoxRanking:
         met = np.concatenate([self._places.extra, np.reshape(self._new, (-1, self._places.dim))])
         if isinstance(self._how, np.random.Generator):
             paths = Paths.drawn(self._stale, self._places, 1, self._beta, self._how)
-            place, x = self._search.highest(met, *of_path(paths), STARTS)
+            place, x = self._search.highest(met, of_path(paths), STARTS)
         else:
             known = posterior, self._how, self._beta, self._top
             few = isinstance(self._how, Mean)  # whose top is near a point met, nearly always
             starts = FEW_STARTS if few else STARTS
-            place, x = self._search.highest(met, *of_acquisition(*known), starts)
+            place, x = self._search.highest(met, of_acquisition(*known), starts)
         if place is None:
             place = len(met)
             self._new.append(x)
         return place
 
 
-def of_acquisition(
-    posterior: Posterior, acquisition: Acquisition, beta: float, top: float
-) -> tuple[Scores, Uphill]:
-    """Return scores, and scores with their gradients by (1) of `BoxSearch`."""
+def of_acquisition(posterior: Posterior, acquisition: Acquisition, beta: float, top: float) -> Hill:
+    """Return the hill of scores, with gradients by (1) of `BoxSearch`."""
     kernel, P, a = posterior.kernel, posterior.basis, posterior.mean_weights()
 
     def scores(X: Matrix) -> Vector:
@@ -186,11 +180,16 @@ def of_acquisition(
         half = pull(kernel, X, X, np.eye(len(X)))  # ∇k(x, x) = 2 ∂k(x, z)/∂x at z = x
         return score, pull(kernel, X, P, in_mean[:, None] * a - weight * B) + weight * half  # (1)
 
-    return scores, uphill
+    def again(X: Matrix) -> Vector:
+        mean, variance = posterior.marginals(X)
+        return acquisition.score(mean, (1.0 + leeway) ** 2 * variance, beta, top)
+
+    leeway = getattr(acquisition, "leeway", 0.0)
+    return Hill(scores, uphill, again if leeway else scores)
 
 
-def of_path(paths: Paths) -> tuple[Scores, Uphill]:
-    """Return the values of a drawn function, and values with their gradients by differences."""
+def of_path(paths: Paths) -> Hill:
+    """Return the hill of a drawn function, with gradients by differences."""
 
     def scores(X: Matrix) -> Vector:
         return paths.values(X)[:, 0]
@@ -202,7 +201,7 @@ def of_path(paths: Paths) -> tuple[Scores, Uphill]:
         values = scores(around.reshape(-1, d)).reshape(n, -1)
         return values[:, 0], (values[:, 1 : 1 + d] - values[:, 1 + d :]) / (2 * STEP)
 
-    return scores, uphill
+    return Hill(scores, uphill, scores)
 
 
 def search_of(places: Places) -> Search:

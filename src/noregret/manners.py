@@ -24,6 +24,7 @@ FACTORS = {"balanced": 0.45, "greedy": 0.25}  # of √(2 log(1 + t))
 MANY = 1000  # unique points from which on they are seen through a dictionary
 OVERSAMPLE = 2.0  # q̄ of that dictionary
 LIMIT = 2.0  # C̃ of its batches
+LEEWAY = 0.05  # of the deviation at a point of a box, for which it is evaluated again
 PARTS = 64  # the part of all evaluations that a batch is, where feedback matters little
 QUIET, COARSE = 1e-6, 1e-3  # of the variance of f: the least ridge, exact or by a dictionary
 
@@ -134,10 +135,12 @@ class Manner:
 
     def _acquisition(self, lesson: Lesson, band: Width) -> tuple[UCB | ExpectedImprovement, Width]:
         if self.attitude == "safe":
-            return UCB(), band
+            return UCB(leeway=LEEWAY), band
         if self.deterministic:
             return ExpectedImprovement(), ConstantWidth(lesson.widening, self.delta)
-        return UCB(), GrowingWidth(FACTORS[self.attitude] * lesson.widening, self.delta)
+        return UCB(leeway=LEEWAY), GrowingWidth(
+            FACTORS[self.attitude] * lesson.widening, self.delta
+        )
 
     def _batching(self, grasp: Grasp) -> BatchRule:
         if self.deterministic:
