@@ -803,10 +803,24 @@ MUTANTS = (
     Mutant(
         "lengthscales are independent a priori",
         "learning/fit.py",
-        "    pull[2:] -= ALIKE / (1.0 - ALIKE + d * ALIKE) * z[2:].sum()\n"
-        "    pull[2:] /= 1.0 - ALIKE\n",
+        "    pull[2 : 2 + d] = lengths - ALIKE / (1.0 - ALIKE + d * ALIKE) * lengths.sum()\n"
+        "    pull[2 : 2 + d] /= 1.0 - ALIKE\n",
         "",
         "tests/learning/test_fit.py::test_a_dozen_values_do_not_single_out_a_feature",
+    ),
+    Mutant(
+        "what is each candidate's own has no slope",
+        "learning/families.py",
+        "float(np.trace(M) - np.vdot(M, K))",
+        "float(np.trace(M))",
+        "tests/learning/test_likelihood.py::test_slopes_are_those_of_differences",
+    ),
+    Mutant(
+        "kept values without what is each candidate's own",
+        "surveys/kept.py",
+        "            K[same] += own * np.equal.outer(hashes[same], self._met)\n",
+        "",
+        "tests/surveys/test_kept_values.py::test_values_are_those_of_the_kernel",
     ),
     Mutant(
         "a fit is only ever a step from the last",

@@ -47,6 +47,7 @@ MAP = (
     "kernels.features",
     "kernels.bits",
     "kernels.categorical",
+    "kernels.own",
     "kernels.precomputed",
     "kernels.functions",
     "kernels",

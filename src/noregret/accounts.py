@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from noregret.learning import Family, Fixed, Grouped, Joint, Lesson
+from noregret.learning import Family, Fixed, Grouped, Joint, Lesson, Owned
 
 FAR = 10.0  # ranges: a feature of longer lengthscale hardly matters
 NAMED = 5  # features that are listed
@@ -44,10 +44,15 @@ def account_of(
 def _kernel(
     family: Family, lesson: Lesson, names: Sequence[str], outwards: Callable[[float], float]
 ) -> str:
-    deviation, mean = math.sqrt(lesson.model.scale), outwards(lesson.model.mean)
+    model = lesson.model
+    deviation, mean = math.sqrt(model.scale), outwards(model.mean)
     begin = f"Model {lesson.number}: f spreads by {deviation:.3g} about {mean:.4g}"
+    share = model.own / model.scale
+    end = f"; {share:.0%} of the variance is each candidate's own" if share >= 0.01 else ""
+    if isinstance(family, Owned):
+        family = family.inner
     if isinstance(family, Fixed):
-        return f"{begin}, candidates are as alike as the bits they share (Tanimoto)"
+        return f"{begin}; candidates are as alike as the bits they share (Tanimoto){end}"
     assert isinstance(family, Grouped | Joint)
     shape = {"rough": "Matérn-5/2", "smooth": "codes that differ are apart"}
     kind = (
@@ -55,7 +60,7 @@ def _kernel(
         if isinstance(family, Joint)
         else shape[family.shape]
     )
-    lengths = np.exp(lesson.model.theta[2:])
+    lengths = np.exp(model.theta[2 : 2 + family.lengthscales])
     order = [int(j) for j in np.argsort(lengths, kind="stable")[:NAMED] if lengths[j] < FAR]
     listed = ", ".join(f"{names[j]} {lengths[j]:.2g}" for j in order)
     matter = (
@@ -63,7 +68,7 @@ def _kernel(
         if listed
         else "none is seen to matter yet"
     )
-    return f"{begin}; {kind}; {matter}"
+    return f"{begin}; {kind}; {matter}{end}"
 
 
 def _noise(lesson: Lesson) -> str:

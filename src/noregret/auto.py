@@ -14,7 +14,7 @@ from noregret.errors import (
     require_probability,
 )
 from noregret.learner import Learner
-from noregret.learning import family_for
+from noregret.learning import Owned, family_for
 from noregret.manners import Manner
 from noregret.optimizer import Goal, Optimizer
 from noregret.pools import Domain, Places, require_domain
@@ -64,6 +64,8 @@ def auto(
             "different candidates at the same time. Give one of the two."
         )
     family, names = family_for(places)
+    if places.candidates:
+        family = Owned(family)
     if cost and require_flag("deterministic", deterministic):
         raise ArgumentError(
             f"switch_cost={cost:g} lengthens stays on a candidate; deterministic=True evaluates "

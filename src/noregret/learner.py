@@ -64,7 +64,7 @@ class Learner:
 
     search: Search
     family: Family
-    names: tuple[str, ...]  # of the family's parameters
+    names: tuple[str, ...]  # of the family's lengthscales
     manner: Manner
 
     def begin(self) -> Knowledge:
@@ -214,7 +214,8 @@ class Learner:
         """Draw the first candidates by chance, and more while none of them has a value."""
         told, open_ = evidence.told.rows, evidence.open_.rows
         size = max(
-            FIRST + math.ceil(PER_FEATURE * min(self.family.size, FEATURES)), self.manner.workers
+            FIRST + math.ceil(PER_FEATURE * min(self.family.lengthscales, FEATURES)),
+            self.manner.workers,
         )
         left = size - len(told) - len(open_)
         if not len(told):

@@ -98,20 +98,25 @@ class Manner:
         return max(self.workers, grasp.values // PARTS)
 
     def prior(self, lesson: Lesson, points: int, dim: int) -> ExactPosterior | NystromPosterior:
-        """Return the model before any feedback: exact, or through a dictionary."""
+        """Return the model before any feedback: exact, or through a dictionary.
+
+        No dictionary can hold what is each candidate's own: there it counts as noise.
+        """
         model = lesson.model
-        quiet = COARSE if points > MANY else QUIET
-        ridge = max(model.noise_std**2, quiet * model.scale)
-        if points > MANY:
-            oversample = Oversample(OVERSAMPLE, False, None, share(self.delta, lesson.number))
-            return NystromPosterior.prior(
-                model.kernel,
-                noise_std=math.sqrt(ridge),
-                ridge=ridge,
-                dim=dim,
-                oversample=oversample,
+        noise = model.noise_std**2
+        if points <= MANY:
+            ridge = max(noise, QUIET * model.scale)
+            return ExactPosterior.prior(
+                model.kernel, noise_std=math.sqrt(ridge), ridge=ridge, dim=dim
             )
-        return ExactPosterior.prior(model.kernel, noise_std=math.sqrt(ridge), ridge=ridge, dim=dim)
+        ridge = max(noise + model.own, COARSE * model.scale)
+        return NystromPosterior.prior(
+            model.shared,
+            noise_std=math.sqrt(ridge),
+            ridge=ridge,
+            dim=dim,
+            oversample=Oversample(OVERSAMPLE, False, None, share(self.delta, lesson.number)),
+        )
 
     def bandit(self, grasp: Grasp, search: Search, dim: int) -> Bandit:
         """Put together the algorithm for a model and the number of points."""

@@ -50,7 +50,7 @@ from noregret.search import Enumeration
 from noregret.tickets import Ticket, Tickets
 from noregret.trace import Records
 
-FORMAT = 3
+FORMAT = 4
 
 
 @final
@@ -72,7 +72,7 @@ KNOWN: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
         *(kernels.RBF, kernels.Matern, kernels.Linear, kernels.Polynomial),
-        *(kernels.Tanimoto, kernels.Categorical),
+        *(kernels.Tanimoto, kernels.Categorical, kernels.Own),
         *(kernels.Scaled, kernels.Sum, kernels.Product),
         *(confidence.RKHSWidth, confidence.BayesianWidth, confidence.EIWidth),
         *(confidence.BKBWidth, confidence.BBKBWidth, confidence.ScaledWidth),
@@ -88,7 +88,7 @@ KNOWN: dict[str, type[Any]] = {
         *(designs.MostUncertain,),
         *(ExactPosterior, NystromPosterior, Oversample, Points),
         *(bandit.Bandit, bandit.Belief, learner.Learner, learner.Knowledge),
-        *(learning.Grouped, learning.Fixed, learning.Joint),
+        *(learning.Grouped, learning.Fixed, learning.Joint, learning.Owned),
         *(manners.Manner, manners.Grasp, learning.Lesson, learning.Learned, learning.PureError),
         *(baselines.Uniform, baselines.EpsilonGreedy, baselines.Nothing),
         *(baselines.RandomSearch, evolution.Evolution, evolution.Population),

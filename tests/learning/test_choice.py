@@ -39,7 +39,7 @@ def test_one_hot_columns_are_found_among_numbers(levels: list[int], d: int, seed
     if d:
         assert isinstance(family, Joint)
         np.testing.assert_array_equal(family.codes.groups, groups)
-        np.testing.assert_array_equal(family.own, [0] * d + [1] * sum(levels))
+        np.testing.assert_array_equal(family.which, [0] * d + [1] * sum(levels))
     else:
         assert isinstance(family, Grouped)
         assert family.shape == "smooth"

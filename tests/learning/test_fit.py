@@ -9,7 +9,7 @@ import pytest
 
 import noregret as nr
 from noregret.arrays import Vector
-from noregret.learning import Grouped, Sample
+from noregret.learning import Grouped, Owned, Sample
 from noregret.learning.fit import ALIKE, MOST_POINTS, Learned, fit, some, unlikeliness
 
 
@@ -42,6 +42,24 @@ def test_the_feature_that_matters_is_found() -> None:
     assert b == pytest.approx(0.6, rel=0.5)
     assert c > 3
     assert found.noise_std == pytest.approx(0.3, rel=0.2)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.3])
+def test_what_is_each_candidates_own_is_told_from_noise(part: float) -> None:
+    """By replicates: they scatter by the noise alone, and candidates that are close by both."""
+    rng = np.random.default_rng(3)
+    X = rng.random((150, 2))
+    K = (1 - part) * nr.Matern(2.5, 0.5)(X, X) + (part + 1e-8) * np.eye(150)
+    values = (np.linalg.cholesky(K) @ rng.standard_normal(150))[:, None]
+    values = values + 0.2 * rng.standard_normal((150, 2))
+    error = float(values.var(axis=1, ddof=1).mean())
+    sample = Sample(X, np.full(150, 2.0), values.mean(axis=1), error, 150.0)
+    found = fit(Owned(family(2)), sample)
+    assert found.own == pytest.approx(part, abs=0.06)
+    assert found.noise_std == pytest.approx(0.2, rel=0.15)
+    np.testing.assert_allclose(
+        found.kernel(X, X), found.shared(X, X) + found.own * np.eye(150), atol=1e-12
+    )
 
 
 def test_units_do_not_matter() -> None:
@@ -113,18 +131,18 @@ def test_a_long_run_is_learned_from_some_of_it() -> None:
 def test_the_prior_is_a_normal_one_with_lengthscales_alike(d: int) -> None:
     """Against the dense covariance, and slopes against differences."""
     rng = np.random.default_rng(d)
-    theta, mean, std = rng.standard_normal((3, 2 + d))
+    theta, mean, std = rng.standard_normal((3, 3 + d))
     std = np.exp(std)
-    C = np.eye(2 + d)
-    C[2:, 2:] += ALIKE * (1 - np.eye(d))
+    C = np.eye(3 + d)
+    C[2:-1, 2:-1] += ALIKE * (1 - np.eye(d))
     C *= np.outer(std, std)
 
     def dense(at: Vector) -> float:
         return 0.5 * float((at - mean) @ np.linalg.solve(C, at - mean))
 
-    value, slopes = unlikeliness(theta, mean, std)
+    value, slopes = unlikeliness(theta, mean, std, d)
     assert value == pytest.approx(dense(theta))
-    for j, step in enumerate(1e-6 * np.eye(2 + d)):
+    for j, step in enumerate(1e-6 * np.eye(3 + d)):
         slope = (dense(theta + step) - dense(theta - step)) / 2e-6
         assert slopes[j] == pytest.approx(slope, rel=1e-5, abs=1e-6)
 

@@ -12,11 +12,14 @@ from scipy.stats import multivariate_normal
 
 import noregret as nr
 from noregret.arrays import Vector
-from noregret.learning import Family, Fixed, Grouped, Joint, Likelihood, Sample
+from noregret.kernels import Kernel, Own, Scaled, Sum
+from noregret.learning import Family, Fixed, Grouped, Joint, Likelihood, Owned, Sample
 
 
 def family(name: str) -> tuple[Family, int]:
     """A family by name, and how many columns it sees."""
+    if name == "owned":
+        return Owned(Grouped(np.arange(2), np.array([1.0, 2.0]))), 2
     if name == "tanimoto":
         return Fixed(nr.RBF(0.7)), 3
     if name == "joint":
@@ -27,7 +30,14 @@ def family(name: str) -> tuple[Family, int]:
     return Grouped(groups, np.array([1.0, 2.0, 1.0, 0.0]), name), 4  # type: ignore[arg-type]
 
 
-NAMES = ["rough", "smooth", "joint", "tanimoto"]
+NAMES = ["rough", "smooth", "joint", "tanimoto", "owned"]
+
+
+def whole(held: Family, theta: Vector) -> Kernel:
+    """The kernel of a family with what is each candidate's own."""
+    part = held.own(theta)
+    shared = held.kernel(theta)
+    return Sum(Scaled(shared, 1.0 - part), Scaled(Own(), part)) if part else shared
 
 
 def scene(name: str, seed: int) -> tuple[Family, np.ndarray, np.ndarray, np.ndarray, Vector]:
@@ -59,7 +69,7 @@ def test_counts_stand_for_all_evaluations(name: str, seed: int) -> None:
     likelihood = Likelihood(held, seen(X, which, values))
 
     def dense(at: Vector) -> float:
-        K = math.exp(at[0]) * (held.kernel(at[2:])(X, X))[np.ix_(which, which)]
+        K = math.exp(at[0]) * (whole(held, at[2:])(X, X))[np.ix_(which, which)]
         A = K + math.exp(at[1]) * np.eye(len(which)) + 1e-9 * math.exp(at[0]) * (K > 2)
         ones = np.linalg.solve(A, np.ones(len(which)))
         mean = ones @ values / ones.sum()
@@ -92,7 +102,7 @@ def test_slopes_are_those_of_differences(name: str, seed: int) -> None:
 def test_the_gram_is_that_of_the_kernel(name: str, seed: int) -> None:
     """What is fitted must be what is used."""
     held, X, _, _, theta = scene(name, seed)
-    expected = held.kernel(theta[2:])(X, X)
+    expected = whole(held, theta[2:])(X, X)
     np.testing.assert_allclose(held.gram(theta[2:], X)[0], expected, rtol=1e-6, atol=1e-7)
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.arrays import Matrix
+from noregret.kernels import Own
 from noregret.posteriors import Points
 from noregret.surveys.kept import LEAST, KeptValues
 
@@ -17,6 +18,7 @@ def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> No
     """Rows by chance, while points are added, replaced, scaled anew and outgrow the memory."""
     rng = np.random.default_rng(seed)
     X = rng.random((30, 2))
+    X[7] = X[3]  # the same candidate twice
     kernel: nr.Kernel = nr.RBF(0.3)
     plain, kept, n = kernel, KeptValues(nr.Pool(X), memory), 0
     at = rng.integers(0, len(X), size=400)
@@ -26,6 +28,9 @@ def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> No
             plain = kernel = nr.RBF(float(rng.uniform(0.1, 1.0)))
         elif what < 0.5:
             kernel = nr.Scaled(plain, float(rng.uniform(0.1, 5.0)))
+        elif what < 0.7:
+            own = nr.Scaled(Own(), float(rng.uniform(0.1, 5.0)))
+            kernel = nr.Scaled(nr.Sum(nr.Scaled(plain, float(rng.uniform(0.1, 5.0))), own), 2.0)
         if rng.random() < 0.3:  # others from some place on, as after a speculation
             place = int(rng.integers(0, n + 1))
             at[place:] = rng.integers(0, len(X), size=len(at) - place)

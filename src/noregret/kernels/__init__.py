@@ -6,6 +6,7 @@ from noregret.kernels.bits import Tanimoto
 from noregret.kernels.categorical import Categorical
 from noregret.kernels.functions import FunctionKernel
 from noregret.kernels.linear import Linear, Polynomial
+from noregret.kernels.own import Own
 from noregret.kernels.precomputed import Precomputed
 from noregret.kernels.stationary import RBF, Matern
 
@@ -16,6 +17,7 @@ __all__ = [
     "Kernel",
     "Linear",
     "Matern",
+    "Own",
     "Polynomial",
     "Precomputed",
     "Product",

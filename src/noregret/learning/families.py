@@ -19,6 +19,7 @@ from noregret.kernels import RBF, Kernel, Matern
 Shape: TypeAlias = Literal["rough", "smooth"]
 Pull: TypeAlias = Callable[[Matrix], Vector]  # of a symmetric matrix
 LOG_NORMAL = (math.sqrt(2.0), math.sqrt(3.0))  # mean (without ½ log d) and deviation of log ℓ
+OWN = (-3.0, 2.0)  # mean and deviation of log ρ/(1 − ρ), ρ the part that is each one's own
 LONGEST, SHORTEST = math.log(1e3), math.log(5e-3)
 
 
@@ -31,11 +32,22 @@ class Family(Protocol):
         ...
 
     @property
+    def lengthscales(self) -> int:
+        """How many of them, from the first on, are logarithms of lengthscales."""
+        ...
+
+    @property
     def prior(self) -> tuple[Vector, Vector]:
         """Mean and standard deviation of each parameter, a priori normal."""
         ...
 
-    def kernel(self, theta: Vector) -> Kernel: ...
+    def kernel(self, theta: Vector) -> Kernel:
+        """Return the kernel of what candidates share, of unit variance."""
+        ...
+
+    def own(self, theta: Vector) -> float:
+        """Return the part of the variance that is each candidate's own."""
+        ...
 
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
         """Return k_θ of all pairs, and how it moves: M to Σ_ab M_ab ∂k_θ(x_a, x_b)/∂θ_j."""
@@ -80,6 +92,13 @@ class Grouped:
         m = self.size
         return np.full(m, mean + 0.5 * math.log(max(m, 1))), np.full(m, std)
 
+    @property
+    def lengthscales(self) -> int:
+        return self.size
+
+    def own(self, theta: Vector) -> float:
+        return 0.0
+
     def kernel(self, theta: Vector) -> Kernel:
         scales = tuple(self._scales(theta).tolist())
         return Matern(2.5, scales) if self.shape == "rough" else RBF(scales)
@@ -109,6 +128,7 @@ class Fixed:
 
     held: Kernel
     size: int = 0
+    lengthscales: int = 0
 
     @property
     def prior(self) -> tuple[Vector, Vector]:
@@ -116,6 +136,9 @@ class Fixed:
 
     def kernel(self, theta: Vector) -> Kernel:
         return self.held
+
+    def own(self, theta: Vector) -> float:
+        return 0.0
 
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
         return np.asarray(self.held(X, X)), lambda _: np.empty(0)
@@ -132,7 +155,7 @@ class Joint:
 
     numbers: Grouped
     codes: Grouped
-    own: Indices  # (d,) 0 where a column is the numbers', 1 where it is the codes'
+    which: Indices  # (d,) 0 where a column is the numbers', 1 where it is the codes'
 
     @property
     def size(self) -> int:
@@ -144,27 +167,81 @@ class Joint:
         shift = mean + 0.5 * math.log(self.size)
         return np.full(self.size, shift), np.full(self.size, std)
 
+    @property
+    def lengthscales(self) -> int:
+        return self.size
+
+    def own(self, theta: Vector) -> float:
+        return 0.0
+
     def kernel(self, theta: Vector) -> Kernel:
         a, b = self._parts(theta)
-        rough = Matern(2.5, tuple(np.where(self.own == 0, self._wide(a, 0), FAR).tolist()))
-        smooth = RBF(tuple(np.where(self.own == 1, self._wide(b, 1), FAR).tolist()))
+        rough = Matern(2.5, tuple(np.where(self.which == 0, self._wide(a, 0), FAR).tolist()))
+        smooth = RBF(tuple(np.where(self.which == 1, self._wide(b, 1), FAR).tolist()))
         product: Kernel = rough * smooth
         return product
 
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
         a, b = self._parts(theta)
-        A, pull_a = self.numbers.gram(a, X[:, self.own == 0])
-        B, pull_b = self.codes.gram(b, X[:, self.own == 1])
+        A, pull_a = self.numbers.gram(a, X[:, self.which == 0])
+        B, pull_b = self.codes.gram(b, X[:, self.which == 1])
         return A * B, lambda M: np.concatenate([pull_a(M * B), pull_b(M * A)])
 
     def _parts(self, theta: Vector) -> tuple[Vector, Vector]:
         return theta[: self.numbers.size], theta[self.numbers.size :]
 
-    def _wide(self, theta: Vector, which: int) -> Vector:
-        part = self.numbers if which == 0 else self.codes
-        wide = np.full(len(self.own), FAR)
-        wide[self.own == which] = part._scales(theta)
+    def _wide(self, theta: Vector, side: int) -> Vector:
+        part = self.numbers if side == 0 else self.codes
+        wide = np.full(len(self.which), FAR)
+        wide[self.which == side] = part._scales(theta)
         return wide
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Owned:
+    """Another family, with a part ρ of the variance that is each candidate's own:
+
+        (1 − ρ)·k_θ(x, z) + ρ·[x = z],        ρ = 1/(1 + e^(−t))                               (1)
+
+    for t the last parameter. Features seldom say everything: without it, what they do not say must
+    pass for noise, which replicates deny, or for a function that changes from one candidate to the
+    next, of which nothing can be learned from others.
+    """
+
+    inner: Family
+
+    @property
+    def size(self) -> int:
+        return self.inner.size + 1
+
+    @property
+    def lengthscales(self) -> int:
+        return self.inner.lengthscales
+
+    @property
+    def prior(self) -> tuple[Vector, Vector]:
+        mean, std = self.inner.prior
+        return np.append(mean, OWN[0]), np.append(std, OWN[1])
+
+    def kernel(self, theta: Vector) -> Kernel:
+        return self.inner.kernel(theta[:-1])
+
+    def own(self, theta: Vector) -> float:
+        return 1.0 / (1.0 + math.exp(-theta[-1]))
+
+    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
+        """On points that all differ, as those of a run do."""
+        K, inner = self.inner.gram(theta[:-1], X)
+        rho = self.own(theta)
+
+        def pull(M: Matrix) -> Vector:
+            own = rho * (1.0 - rho) * float(np.trace(M) - np.vdot(M, K))
+            return np.append((1.0 - rho) * inner(M), own)
+
+        whole: Matrix = (1.0 - rho) * K
+        np.einsum("ii->i", whole)[...] += rho
+        return whole, pull
 
 
 FAR = 1e12  # a lengthscale over which nothing changes

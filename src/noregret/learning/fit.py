@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Vector
-from noregret.kernels import Kernel, Scaled
+from noregret.kernels import Kernel, Own, Scaled, Sum
 from noregret.learning.families import LONGEST, SHORTEST, Family
 from noregret.learning.likelihood import Likelihood, Sample
 
@@ -20,6 +20,7 @@ ALIKE = 0.9  # correlation of two lengthscales' logarithms, a priori
 ROUGHER = 2.5  # how much shorter, in logarithms, lengthscales are at the second start
 SCALE = (0.0, 1.0)  # mean and deviation of log s², relative to the spread of the averages
 NOISE = (math.log(1e-2), 2.0)  # … of log ξ², likewise
+MOST_OWN = 12.0  # of −log ρ/(1 − ρ), and half of it the other way
 LEAST_NOISE, MOST_NOISE = math.log(1e-8), math.log(1e2)
 
 
@@ -28,9 +29,11 @@ LEAST_NOISE, MOST_NOISE = math.log(1e-8), math.log(1e2)
 class Learned:
     """A model of the values told."""
 
-    kernel: Kernel  # s²·k
+    kernel: Kernel  # the whole of it
+    shared: Kernel  # s²(1 − ρ)·k, of what candidates share
+    own: float  # s²ρ, the variance that is each candidate's own
     mean: float
-    scale: float  # s² …
+    scale: float  # s²
     noise_std: float
     theta: Vector  # parameters, in units of the values
     fitness: float  # log p plus the prior's
@@ -53,26 +56,18 @@ def fit(
     unit = _spread(sample)
     likelihood = Likelihood(family, sample)
     mean, std = _prior(family, unit)
-    low = np.concatenate(
-        [
-            [mean[0] - 8.0, math.log(unit) + LEAST_NOISE],
-            np.full(family.size, SHORTEST),
-        ]
-    )
-    high = np.concatenate(
-        [[mean[0] + 8.0, math.log(unit) + MOST_NOISE], np.full(family.size, LONGEST)]
-    )
+    low, high = _bounds(family, unit)
 
     def loss(theta: Vector) -> tuple[float, Vector]:
         try:
             value, slopes = likelihood.gradient(theta)
         except np.linalg.LinAlgError:
             return 1e25, np.zeros(len(theta))
-        held, pull = unlikeliness(theta, mean, std)
+        held, pull = unlikeliness(theta, mean, std, family.lengthscales)
         return -value + held, -slopes + pull
 
     best: tuple[float, Vector] | None = None
-    for start in (*((mean, _rough(mean, unit, sample)) if widely else ()), *starts):
+    for start in (*((mean, _rough(family, mean, unit, sample)) if widely else ()), *starts):
         found = minimize(
             loss,
             np.clip(start, low, high),
@@ -85,9 +80,12 @@ def fit(
             best = float(found.fun), np.asarray(found.x)
     assert best is not None, "a start is needed"
     theta = best[1]
-    scale = math.exp(theta[0])
+    scale, part = math.exp(theta[0]), family.own(theta[2:])
+    shared, own = Scaled(family.kernel(theta[2:]), scale * (1.0 - part)), scale * part
     return Learned(
-        kernel=Scaled(family.kernel(theta[2:]), scale),
+        kernel=Sum(shared, Scaled(Own(), own)) if own else shared,
+        shared=shared,
+        own=own,
         mean=likelihood.mean(theta),
         scale=scale,
         noise_std=math.exp(0.5 * theta[1]),
@@ -96,18 +94,18 @@ def fit(
     )
 
 
-def unlikeliness(theta: Vector, mean: Vector, std: Vector) -> tuple[float, Vector]:
-    """Return minus the log prior of (s², ξ², lengthscales), up to a constant, and its slopes.
+def unlikeliness(theta: Vector, mean: Vector, std: Vector, d: int) -> tuple[float, Vector]:
+    """Return minus the log prior of θ, up to a constant, and its slopes.
 
-    With z = (θ − mean)/std it is zᵀC⁻¹z/2, where C is 1 on the diagonal and ρ = `ALIKE` between any
-    two of the d lengthscales, on which
+    With z = (θ − mean)/std it is zᵀC⁻¹z/2, where C is 1 on the diagonal and r = `ALIKE` between any
+    two of the d lengthscales, which come third and following, on which
 
-        C⁻¹ = (I − ρ/(1 − ρ + dρ)·11ᵀ)/(1 − ρ)
+        C⁻¹ = (I − r/(1 − r + dr)·11ᵀ)/(1 − r)
     """
     z = (theta - mean) / std
-    pull, d = z.copy(), len(z) - 2
-    pull[2:] -= ALIKE / (1.0 - ALIKE + d * ALIKE) * z[2:].sum()
-    pull[2:] /= 1.0 - ALIKE
+    pull, lengths = z.copy(), z[2 : 2 + d]
+    pull[2 : 2 + d] = lengths - ALIKE / (1.0 - ALIKE + d * ALIKE) * lengths.sum()
+    pull[2 : 2 + d] /= 1.0 - ALIKE
     return 0.5 * float(z @ pull), pull / std
 
 
@@ -122,15 +120,24 @@ def some(sample: Sample, rng: np.random.Generator, most: int = MOST_POINTS) -> S
     return Sample(sample.X[keep], sample.w[keep], sample.y[keep], sample.error, sample.freedom)
 
 
-def _rough(mean: Vector, unit: float, sample: Sample) -> Vector:
+def _rough(family: Family, mean: Vector, unit: float, sample: Sample) -> Vector:
     """Return a start where f is rough and noise is what replicates say.
 
     What is rough passes for noise otherwise, which is an optimum of its own.
     """
     start = mean.copy()
     start[1] = math.log(max(sample.error, 1e-4 * unit))
-    start[2:] -= ROUGHER
+    start[2 : 2 + family.lengthscales] -= ROUGHER
     return start
+
+
+def _bounds(family: Family, unit: float) -> tuple[Vector, Vector]:
+    """Return the lowest and the highest that parameters may be."""
+    d, others = family.lengthscales, family.size - family.lengthscales
+    shift, scale = math.log(unit), SCALE[0] + math.log(unit)
+    low = [scale - 8.0, shift + LEAST_NOISE, *[SHORTEST] * d, *[-MOST_OWN] * others]
+    high = [scale + 8.0, shift + MOST_NOISE, *[LONGEST] * d, *[0.5 * MOST_OWN] * others]
+    return np.array(low), np.array(high)
 
 
 def _spread(sample: Sample) -> float:

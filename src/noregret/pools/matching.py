@@ -23,9 +23,7 @@ class Matching:
 
     def __init__(self, pool: Candidates) -> None:
         self._pool = pool
-        hashes: Hashes = np.empty(len(pool), dtype=np.uint64)
-        for start, X in pool.chunks(chunk_rows(pool.dim)):
-            hashes[start : start + len(X)] = hashed(X)
+        hashes = all_hashed(pool)
         self._order: Indices = np.argsort(hashes, kind="stable").astype(np.int64)
         self._sorted = hashes[self._order]
 
@@ -44,6 +42,14 @@ class Matching:
             left = left[~same]
             at[left] += 1
         return found
+
+
+def all_hashed(pool: Candidates) -> Hashes:
+    """Return a number for each row of a pool, in one pass."""
+    hashes: Hashes = np.empty(len(pool), dtype=np.uint64)
+    for start, X in pool.chunks(chunk_rows(pool.dim)):
+        hashes[start : start + len(X)] = hashed(X)
+    return hashes
 
 
 def hashed(X: Rows) -> Hashes:

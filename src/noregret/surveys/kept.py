@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret.arrays import Indices, Matrix
-from noregret.kernels import Kernel, Scaled
+from noregret.kernels import Kernel, Own, Scaled, Sum
 from noregret.pools import Candidates
+from noregret.pools.matching import Hashes, all_hashed, hashed
 from noregret.posteriors import Points
 
 LEAST = 64  # points that there is room for
@@ -21,7 +22,8 @@ class KeptValues:
 
     A row that is looked at again needs its values with the points since then, and no others:
     reading one costs a tenth of computing it. A kernel that is scaled anew has the values it had,
-    times a number. Pages of rows never looked at are never touched.
+    times a number, and a part that is each candidate's own (`Own`) is added to them. Pages of rows
+    never looked at are never touched.
     """
 
     def __init__(self, pool: Candidates, memory: int) -> None:
@@ -30,15 +32,20 @@ class KeptValues:
         self._points: Points = Points.none(pool.dim)  # the columns
         self._values: Matrix = np.empty((0, 0))  # (N, points) with room to grow; (0, 0): not kept
         self._known: npt.NDArray[np.int32] = np.zeros(len(pool), dtype=np.int32)  # columns filled
+        self._hashes: Hashes = np.zeros(0, dtype=np.uint64)  # a number a row, once it is needed
+        self._met: Hashes = np.zeros(0, dtype=np.uint64)  # … and a point
 
     def follow(self, kernel: Kernel, points: Points) -> None:
         """Take in what comes next, and forget what is not of this kernel and these points.
 
         To be called before `of`, by one thread.
         """
-        core, _ = _parted(kernel)
+        core, _, own = _parted(kernel)
+        if own and not len(self._hashes):
+            self._hashes = all_hashed(self._pool)
         if core is self._kernel and points is self._points:
             return
+        self._met = hashed(points.X)
         known = _alike(points, self._points) if core is self._kernel else 0
         if known < len(self._points):
             np.minimum(self._known, known, out=self._known)
@@ -68,24 +75,39 @@ class KeptValues:
 
     def of(self, kernel: Kernel, points: Points, rows: Indices) -> Matrix:
         """Return k(x, xᵢ), a row of the pool each; threads may ask for different rows at once."""
+        core, scale, own = _parted(kernel)
+        K = self._of(core, points, rows)
+        if scale != 1.0:
+            K *= scale
+        if own:
+            hashes = self._hashes[rows]
+            same = np.flatnonzero(np.isin(hashes, self._met))
+            K[same] += own * np.equal.outer(hashes[same], self._met)
+        return K
+
+    def _of(self, core: Kernel, points: Points, rows: Indices) -> Matrix:
         if not self._values.size:
-            return kernel(self._pool.rows(rows), points.X)
-        core, scale = _parted(kernel)
+            return np.array(core(self._pool.rows(rows), points.X))
         n, known = len(points), self._known[rows]
         for group in (rows[known == 0], rows[(known > 0) & (known < n)]):
             if len(group):
                 first = int(self._known[group].min())
                 self._values[group, first:n] = core(self._pool.rows(group), points.X[first:])
                 self._known[group] = n
-        K = self._values[rows, :n]
-        if scale != 1.0:
-            K *= scale
-        return K
+        return self._values[rows, :n]
 
 
-def _parted(kernel: Kernel) -> tuple[Kernel, float]:
-    """Return a kernel as another one times a number."""
-    return (kernel.kernel, kernel.variance) if isinstance(kernel, Scaled) else (kernel, 1.0)
+def _parted(kernel: Kernel) -> tuple[Kernel, float, float]:
+    """Return a kernel as another one times a number, and the variance that is each one's own."""
+    match kernel:
+        case Scaled(kernel=inner, variance=variance):
+            core, scale, own = _parted(inner)
+            return core, variance * scale, variance * own
+        case Sum(left=left, right=Scaled(kernel=Own(), variance=variance)):
+            core, scale, own = _parted(left)
+            return core, scale, own + variance
+        case _:
+            return kernel, 1.0, 0.0
 
 
 def _alike(some: Points, others: Points) -> int:
