@@ -809,6 +809,27 @@ MUTANTS = (
         "tests/learning/test_fit.py::test_a_dozen_values_do_not_single_out_a_feature",
     ),
     Mutant(
+        "doubts that paid are as rare as before",
+        "learner.py",
+        "(2 if paid else 1)",
+        "1",
+        "tests/test_auto.py::test_doubts_that_pay_come_sooner_again",
+    ),
+    Mutant(
+        "a leader is given up for any that seems better",
+        "doubts.py",
+        "<= CLEAR * np.sqrt",
+        "<= 0 * np.sqrt",
+        "tests/test_doubts.py::test_a_leader_stays_until_another_is_clearly_better",
+    ),
+    Mutant(
+        "a long upper tail widens nothing",
+        "learning/calibration.py",
+        "max(covered, highest, 1.0)",
+        "max(covered, 1.0)",
+        "tests/learning/test_calibration.py::test_a_long_upper_tail_widens_and_a_lower_one_does_not",
+    ),
+    Mutant(
         "what is each candidate's own has no slope",
         "learning/families.py",
         "float(np.trace(M) - np.vdot(M, K))",

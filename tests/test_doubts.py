@@ -96,6 +96,19 @@ def test_drawn_candidates_are_different_and_not_known() -> None:
     assert (proposal.variances[old] >= doubts.KNOWN * belief.posterior.ridge).all()
 
 
+@given(st.integers(0, 200))
+def test_a_leader_stays_until_another_is_clearly_better(seed: int) -> None:
+    """Against the two compared by hand."""
+    _, belief, evidence = learned()
+    told, p = evidence.told, belief.posterior
+    mean, variance = p.marginals(told.X)
+    best, was = int(np.argmax(mean)), seed % len(told)
+    clear = mean[best] - mean[was] > doubts.CLEAR * (variance[best] + variance[was]) ** 0.5
+    expected = told.rows[best if clear else was]
+    assert doubts.leading(p, evidence, int(told.rows[was])) == expected
+    assert doubts.leading(p, evidence, -1) == told.rows[best]
+
+
 def test_where_all_is_known_there_is_nothing_to_draw() -> None:
     bandit, belief, evidence = learned()
     nothing = replace(evidence, excluded=np.ones(len(X), dtype=np.bool_))

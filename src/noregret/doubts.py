@@ -21,6 +21,7 @@ from noregret.streams import Purpose
 
 KNOWN = 0.5  # variance over ridge below which another evaluation tells next to nothing
 PATIENCE, PACE = 2.0, 4.0  # evaluations without news before one is spent on doubt, and its growth
+CLEAR = 2.0  # deviations of a difference beyond which one candidate is better than another
 BLIND = 8  # every so many doubts are of the model as such
 BLANK = 2  # evaluations by chance to one by the model, where it has found nothing
 CLOUD, WHOLE = 8, 1024  # points of a box drawn for one that is new; whole numbers come again
@@ -34,6 +35,18 @@ def pause(doubts: int) -> float:
     2 + k/4 after k doubts: of T evaluations without news, at most √(8T) are.
     """
     return PATIENCE + doubts / PACE
+
+
+def leading(posterior: Posterior, seen: Evidence, before: int) -> int:
+    """Return the row that leads: the one before, unless another is clearly better by now."""
+    told = seen.told
+    mean, variance = posterior.marginals(told.X)
+    best, old = int(np.argmax(mean)), np.flatnonzero(told.rows == before)
+    if len(old):
+        was = int(old[0])
+        if mean[best] - mean[was] <= CLEAR * np.sqrt(variance[best] + variance[was]):
+            return before
+    return int(told.rows[best])
 
 
 def without_news(proposal: Proposal, evidence: Evidence, ridge: float) -> int:

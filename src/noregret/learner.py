@@ -40,7 +40,8 @@ class Knowledge:
 
     grasp: Grasp | None = None
     idle: int = 0  # evaluations that told nothing new, since the last one spent on doubt
-    doubts: int = 0  # how often that happened
+    doubts: int = 0  # how often that happened; halved when it was found to have paid
+    leader: int = -1  # the best row at the last doubt
 
 
 @final
@@ -55,8 +56,9 @@ class Learner:
     A learned model may be confident and wrong: then the same candidates win again and again, and
     nothing is learned. So where the choice is one that is known (its variance is below half the
     noise), it is exploited; but after 2 + k/4 evaluations of that kind one is spent on doubt, the
-    k-th: by a function drawn from the posterior, every eighth by chance alone. Where a constant
-    explains the values as well as the model, two of three evaluations are by chance.
+    k-th: by a function drawn from the posterior, every eighth by chance alone. Where the best so
+    far is clearly better than at the last doubt, looking further has paid, and k is halved. Where a
+    constant explains the values as well as the model, two of three evaluations are by chance.
 
     `attitude="safe"` takes a theorem's width in place of (1), and has no doubts. Where values are
     deterministic nothing is evaluated twice, and expected improvement chooses.
@@ -101,7 +103,10 @@ class Learner:
         idle = doubts.without_news(proposal, evidence, bandit.prior.ridge)
         if idle and state.idle >= pause:
             doubt = self._doubt(state, grasp, bandit, belief, seen, room)
-            state = replace(state, idle=0, doubts=state.doubts + 1)
+            leader = doubts.leading(belief.posterior, seen, state.leader)
+            paid = leader != state.leader >= 0
+            count = (state.doubts + 1) // (2 if paid else 1)
+            state = replace(state, idle=0, doubts=count, leader=leader)
             if doubt is not None:  # else all is known
                 return doubt, state
         return proposal, replace(state, idle=state.idle + idle)

@@ -48,6 +48,14 @@ def test_a_right_model_is_hardly_widened_and_a_bold_one_is() -> None:
     assert LeftOut(1e9 * error, np.ones(400)).widening() == 4.0
 
 
+def test_a_long_upper_tail_widens_and_a_lower_one_does_not() -> None:
+    """One value in a hundred lies eight deviations off."""
+    error = np.random.default_rng(2).uniform(-1.0, 1.0, 100)
+    error[7] = 8.0
+    assert LeftOut(error, np.ones(100)).widening() == pytest.approx(8.0 / 2.46, rel=0.01)
+    assert LeftOut(-error, np.ones(100)).widening() == 1.0
+
+
 def test_few_points_say_nothing() -> None:
     assert LeftOut(np.full(FEW - 1, 99.0), np.ones(FEW - 1)).widening() == 1.0
 

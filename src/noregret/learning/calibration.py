@@ -40,15 +40,20 @@ class LeftOut:
         return cls(alpha / precision, 1 / np.sqrt(precision))
 
     def widening(self) -> float:
-        """Return by how much deviations are to be multiplied so that nine in ten cover.
+        """Return by how much deviations are to be multiplied so that nine in ten cover …
 
-        Never less than 1: a model that seems too cautious may only have been lucky.
+        … and so that the highest value lies no farther above its prediction than the highest of n
+        normal numbers does, in the median Φ⁻¹(2^(−1/n)): where values have a long upper tail, what
+        is best lies in it. Never less than 1: a model that seems too cautious may only have been
+        lucky.
         """
-        if len(self.error) < FEW:
+        n = len(self.error)
+        if n < FEW:
             return 1.0
-        wanted = float(ndtri((1 + COVERED) / 2))
-        reached = float(np.quantile(np.abs(self.error) / self.std, COVERED))
-        return min(max(reached / wanted, 1.0), MOST_WIDENING)
+        z = self.error / self.std
+        covered = float(np.quantile(np.abs(z), COVERED)) / float(ndtri((1 + COVERED) / 2))
+        highest = float(z.max()) / float(ndtri(0.5 ** (1 / n)))
+        return min(max(covered, highest, 1.0), MOST_WIDENING)
 
     def log_score(self) -> float:
         """Return the mean log density of what was left out: the higher, the better the model."""
