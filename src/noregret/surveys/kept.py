@@ -33,7 +33,8 @@ class KeptValues:
         self._values: Matrix = np.empty((0, 0))  # (N, points) with room to grow; (0, 0): not kept
         self._known: npt.NDArray[np.int32] = np.zeros(len(pool), dtype=np.int32)  # columns filled
         self._hashes: Hashes = np.zeros(0, dtype=np.uint64)  # a number a row, once it is needed
-        self._met: Hashes = np.zeros(0, dtype=np.uint64)  # … and a point
+        self._met: Hashes = np.zeros(0, dtype=np.uint64)  # … and one a point …
+        self._met_of: Points | None = None  # … of these
 
     def follow(self, kernel: Kernel, points: Points) -> None:
         """Take in what comes next, and forget what is not of this kernel and these points.
@@ -41,16 +42,22 @@ class KeptValues:
         To be called before `of`, by one thread.
         """
         core, _, own = _parted(kernel)
-        if own and not len(self._hashes):
-            self._hashes = all_hashed(self._pool)
+        if own:
+            self._recognise(points)
         if core is self._kernel and points is self._points:
             return
-        self._met = hashed(points.X)
         known = _alike(points, self._points) if core is self._kernel else 0
         if known < len(self._points):
             np.minimum(self._known, known, out=self._known)
         self._kernel, self._points = core, points
         self._make_room(len(points))
+
+    def _recognise(self, points: Points) -> None:
+        """Make ready to tell which rows are points."""
+        if not len(self._hashes):
+            self._hashes = all_hashed(self._pool)
+        if self._met_of is not points:
+            self._met, self._met_of = hashed(points.X), points
 
     def _make_room(self, points: int) -> None:
         """Let so many points have their columns, or keep nothing where they do not fit."""
