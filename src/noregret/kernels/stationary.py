@@ -109,11 +109,7 @@ def _matern12(S: Matrix) -> None:
 
 
 def _matern32(S: Matrix) -> None:
-    S *= 3.0
-    np.sqrt(S, out=S)
-    decay = np.exp(-S)
-    S += 1.0
-    S *= decay
+    _decayed(S, 3.0)
 
 
 def _matern52(S: Matrix) -> None:
@@ -139,12 +135,17 @@ def _slope32(S: Matrix) -> None:
 
 
 def _slope52(S: Matrix) -> None:
-    S *= 5.0
+    _decayed(S, 5.0)
+    S *= -5.0 / 3.0
+
+
+def _decayed(S: Matrix, factor: float) -> None:
+    """Turn S into (1 + r)·e^(−r) with r = √(factor·S)."""
+    S *= factor
     np.sqrt(S, out=S)
     decay = np.exp(-S)
     S += 1.0
     S *= decay
-    S *= -5.0 / 3.0
 
 
 _MATERN: dict[float, Callable[[Matrix], None]] = {0.5: _matern12, 1.5: _matern32, 2.5: _matern52}
