@@ -20,8 +20,8 @@ class Own:
     """1 for a candidate and itself (rows equal in all features), 0 for any two that differ.
 
     Added to another kernel, it lets every candidate be off from what its features say, by an amount
-    that no other candidate tells and that evaluating it again does not average away: as noise does
-    not, which it must be told from by replicates.
+    that no other candidate tells. Evaluating it again averages noise away, and this not: replicates
+    tell the two apart.
 
     >>> Own()(np.array([[0.0], [0.5]]), np.array([[0.5], [0.6]]))
     array([[0., 0.],

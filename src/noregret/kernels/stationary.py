@@ -128,9 +128,7 @@ def _slope12(S: Matrix) -> None:
 
 def _slope32(S: Matrix) -> None:
     S *= 3.0
-    np.sqrt(S, out=S)
-    np.negative(S, out=S)
-    np.exp(S, out=S)
+    _matern12(S)
     S *= -3.0
 
 
