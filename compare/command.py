@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from compare.archive import publish_runs, restore_runs
 from compare.contestants import CONTESTANTS
 from compare.lineup import lineup
 from compare.match import play
@@ -53,15 +54,18 @@ def _make(options: argparse.Namespace) -> int:
     """Run what is named, then publish all that is stored; a quick run leaves docs as they are."""
     store = Store(options.cells or OUT / ("quick-cells" if options.quick else "cells"))
     named = lineup(quick=options.quick, only=options.only, problems=options.problems)
+    folder = OUT / "quick" if options.quick else PAGE.with_suffix("")
+    restore_runs(folder / "runs", store)
     failed = 0
     if not options.draw:
         failed = share(named, store.folder, jobs=options.jobs, minutes=options.minutes, play=play)
-    standings = Standings.of(lineup(quick=options.quick), store)
+    everything = lineup(quick=options.quick)
+    standings = Standings.of(everything, store)
     if not standings.samples:
         print("nothing has been run yet; nothing is drawn.", file=sys.stderr)
         return 1
-    folder = OUT / "quick" if options.quick else PAGE.with_suffix("")
     reached = publish(standings, folder)
+    publish_runs(everything, store, folder / "runs")
     if not options.quick:
         into_page(PAGE, MARK, section(standings, reached, folder.name))
     met = sum(one.met for one in reached)

@@ -75,7 +75,7 @@ CONTESTANTS: dict[str, Contestant] = {
         Contestant("log-ei", "BoTorch log EI", _log_ei, 200, FEW_SEEDS, rival=True),
         Contestant("evolution", "regularised evolution", _evolution, rival=True),
         Contestant("mini-gp-ucb", "MINI-GP-UCB, paper", _mini, rival=True),
-        Contestant("bbkb", "BBKB, paper", _bbkb, rival=True),
+        Contestant("bbkb", "BBKB, paper", _bbkb, 1000, rival=True),
         Contestant(UNIFORM, "uniform", _uniform),
     )
 }
