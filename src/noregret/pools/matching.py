@@ -11,6 +11,7 @@ from noregret.arrays import Indices, Rows, chunk_rows
 from noregret.pools.base import Candidates
 
 Hashes: TypeAlias = npt.NDArray[np.uint64]
+CACHED = 1 << 14  # words that are stirred at once
 
 
 @final
@@ -60,10 +61,13 @@ def hashed(X: Rows) -> Hashes:
     raw = np.zeros((len(X), -(-width // 8) * 8), dtype=np.uint8)
     raw[:, :width] = np.ascontiguousarray(X).view(np.uint8)
     words: Hashes = raw.view(np.uint64)
-    total: Hashes = np.zeros(len(X), dtype=np.uint64)
-    for column in words.T:
-        total = mixed(total ^ column)
-    return total
+    places = mixed(np.arange(words.shape[1], dtype=np.uint64))  # the same word elsewhere is another
+    total: Hashes = np.empty(len(X), dtype=np.uint64)
+    step = max(1, CACHED // max(1, len(places)))
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step)
+        mixed(words[rows] ^ places).sum(axis=1, out=total[rows])
+    return mixed(total)
 
 
 def mixed(words: Hashes) -> Hashes:
