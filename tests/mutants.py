@@ -105,8 +105,8 @@ MUTANTS = (
     Mutant(
         "MINI Eq. 4 with sums in place of averages",
         "ledger.py",
-        "return self.sums / self.counts",
-        "return self.sums",
+        "return self.firsts + self.sums / self.counts",
+        "return self.firsts + self.sums",
         "tests/test_optimizer.py::test_any_history_gives_the_textbook_posterior",
     ),
     Mutant(
@@ -842,6 +842,13 @@ MUTANTS = (
         "            K[same] += own * np.equal.outer(hashes[same], self._met)\n",
         "",
         "tests/surveys/test_kept_values.py::test_values_are_those_of_the_kernel",
+    ),
+    Mutant(
+        "a value that many share is not taken for a ceiling",
+        "learning/lessons.py",
+        "return tied if others and tied >= max(TIED, CROWD * others) else 0",
+        "return 0",
+        AUTO + "test_at_a_ceiling_only_doubt_goes_on",
     ),
     Mutant(
         "a fit is only ever a step from the last",

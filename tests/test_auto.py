@@ -471,3 +471,37 @@ def test_workers_are_given_different_work() -> None:
     opt.tell(np.arange(0, 225, 20), hill(GRID[::20]))
     asked = [opt.ask(worker=f"{i}", at_most=1).ids[0] for i in range(12)]
     assert len(set(asked)) >= 4
+
+
+def capped(X: Matrix) -> Vector:
+    """Cut off above: what lies at the top of the hills is all the same."""
+    f: Vector = np.minimum(hill(X), 0.5)
+    return f
+
+
+def test_at_a_ceiling_only_doubt_goes_on() -> None:
+    """A model expects more above what is cut off, and would evaluate all that it has not seen."""
+    opt = run(nr.auto(nr.Pool(GRID)), 400, noise=0.0, f=capped)
+    assert lesson_of(opt).tied >= 5
+    assert "end of the scale" in str(opt.account())
+    late = opt.sequence[200:]
+    assert (capped(GRID[late]) == 0.5).mean() > 0.85
+    new = len(np.unique(opt.sequence)) - len(np.unique(opt.sequence[:200]))
+    assert new < 30  # doubts: 2 + k/4 evaluations apart
+
+
+def test_what_is_above_a_ceiling_ends_it() -> None:
+    opt = run(nr.auto(nr.Pool(GRID)), 200, noise=0.0, f=capped)
+    assert lesson_of(opt).tied
+    higher = int(np.setdiff1d(np.arange(len(GRID)), opt.sequence)[0])
+    opt.tell([higher], [0.9])
+    batch = opt.ask()
+    assert not lesson_of(opt).tied or batch.reason != "at the ceiling"
+    assert batch.ids == [higher] or batch.reason != "at the ceiling"
+
+
+def test_an_excluded_ceiling_is_left() -> None:
+    opt = run(nr.auto(nr.Pool(GRID)), 200, noise=0.0, f=capped)
+    top = [int(row) for row in np.unique(opt.sequence) if capped(GRID[[row]])[0] == 0.5]
+    opt.exclude(top)
+    assert not set(opt.ask().ids) & set(top)

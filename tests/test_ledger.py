@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def split(told: list[tuple[int, float]]) -> tuple[Indices, Vector]:
 
 
 def bits(ledger: Ledger) -> tuple[bytes, ...]:
-    parts = (ledger.rows, ledger.counts, ledger.sums, ledger.squares)
+    parts = (ledger.rows, ledger.counts, ledger.firsts, ledger.sums, ledger.squares)
     return tuple(part.tobytes() for part in parts)
 
 
@@ -41,9 +42,10 @@ def test_a_ledger_is_a_dict_of_lists(told: list[tuple[int, float]]) -> None:
     counts[ledger.rows] = ledger.counts
     assert counts.tolist() == [len(plain.get(row, [])) for row in range(CANDIDATES)]
     for i, values in enumerate(plain.values()):
-        assert ledger.sums[i] == sum(values)  # added one by one in order, so to the last bit
-        assert ledger.squares[i] == sum(v**2 for v in values)
-        assert ledger.averages[i] == sum(values) / len(values)
+        apart = [value - values[0] for value in values]
+        assert ledger.sums[i] == sum(apart)  # added one by one in order, so to the last bit
+        assert ledger.squares[i] == sum(v**2 for v in apart)
+        assert ledger.averages[i] == pytest.approx(fmean(values), rel=1e-12, abs=1e-10)
 
 
 @given(entries, st.lists(st.integers(0, 60)))
@@ -70,11 +72,20 @@ def test_variances_are_those_of_the_values(told: list[tuple[int, float]]) -> Non
         if len(values) == 1:
             assert np.isnan(variance)
             continue
-        # Squares of up to 1e6 cancel: 60 of them, each rounded to 1e-16 of itself.
-        scale = max(v**2 for v in values)
+        # A first value far from the others cancels: 60 squares, each rounded to 1e-16 of itself.
+        scale = max((v - values[0]) ** 2 for v in values)
         expected = float(np.var(values, ddof=1))
         assert variance == pytest.approx(expected, rel=1e-9, abs=60 * 1e-15 * scale)
         assert variance >= 0
+
+
+@given(st.floats(-1e9, 1e9), st.integers(2, 300))
+def test_values_that_agree_have_no_spread(value: float, count: int) -> None:
+    """Ties and the absence of noise are told from exact numbers, however far these are from 0."""
+    ledger = Ledger(1)
+    ledger.add(np.zeros(count, dtype=np.int64), np.full(count, value))
+    assert ledger.variances().tolist() == [0.0]
+    assert ledger.averages.tolist() == [value]
 
 
 @given(
@@ -101,7 +112,8 @@ def test_a_ledger_goes_on_from_its_fields() -> None:
     """A loaded run must find the places of its candidates again."""
     first, again = Ledger(5), Ledger(5)
     first.add(np.array([3, 1, 3]), np.array([0.5, 1.0, 0.25]))
-    again = Ledger(5, first.rows, first.counts.copy(), first.sums.copy(), first.squares.copy())
+    fields = (first.rows, first.counts, first.firsts, first.sums, first.squares, first.entries)
+    again = Ledger(5, *fields)
     for ledger in (first, again):
         ledger.add(np.array([1, 4]), np.array([2.0, 3.0]))
     assert bits(again) == bits(first)
@@ -115,7 +127,7 @@ def test_what_was_given_is_not_written_to() -> None:
     ledger = Ledger(2)
     ledger.add(rows, values)
     ledger.add(rows, values)
-    assert ledger.sums.tolist() == [1.5]
+    assert ledger.averages.tolist() == [0.375]
 
 
 def test_averages_tell_of_the_spread_by_their_own() -> None:

@@ -37,6 +37,7 @@ def account_of(
         f"{_noise(lesson)}.",
         *_calibration(lesson),
         *_floor(lesson, outwards),
+        *_ceiling(lesson),
         f"{_guarantee(attitude)}.",
     )
 
@@ -102,6 +103,15 @@ def _floor(lesson: Lesson, outwards: Callable[[float], float]) -> tuple[str, ...
         return ()
     floor = outwards(lesson.floor)
     return (f"{lesson.floored} averages far worse than the rest count as {floor:.4g}.",)
+
+
+def _ceiling(lesson: Lesson) -> tuple[str, ...]:
+    if not lesson.tied:
+        return ()
+    return (
+        f"{lesson.tied} candidates share the best value, more than any other: it is taken for the "
+        "end of the scale, and only doubt looks for better ones.",
+    )
 
 
 def _guarantee(attitude: str) -> str:

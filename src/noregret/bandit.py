@@ -77,6 +77,10 @@ class Bandit:
         belief, _ = self._believe(self.begin(), at_once)
         return replace(belief, started=True)
 
+    def told(self, state: Belief, evidence: Evidence) -> Belief:
+        """Return the belief with what was told since the last batch, where none is chosen here."""
+        return self._believe(state, evidence)[0]
+
     def vet(self, X: Rows) -> None:
         """Let the kernel look at points before they are written down."""
         if len(X):

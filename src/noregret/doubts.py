@@ -72,6 +72,19 @@ def chance(evidence: Evidence, size: int, rng: np.random.Generator) -> Picks:
     return places.picks(rng.choice(left, min(size, len(left)), replace=False))
 
 
+def at_ceiling(posterior: Posterior, seen: Evidence, size: int) -> Proposal | None:
+    """Propose what has the highest value again; None where it must not be chosen."""
+    rows, y = seen.told.rows, seen.told.y
+    tied = np.flatnonzero(y == y.max())
+    if seen.places.candidates:
+        tied = tied[~seen.excluded[rows[tied]]]
+    if not len(tied):
+        return None
+    X = seen.told.X[tied[:1]]
+    repeats = np.array([size], dtype=np.int64)
+    return Proposal(rows[tied[:1]], X, repeats, posterior.variance(X), "at the ceiling")
+
+
 def by_chance(posterior: Posterior, seen: Evidence, size: int) -> Proposal | None:
     """Propose candidates that were never evaluated, drawn uniformly; None where there are none."""
     picks = chance(seen, size, seen.rng(Purpose.DOUBT))

@@ -57,7 +57,8 @@ class Learner:
     nothing is learned. So where the choice is one that is known (its variance is below half the
     noise), it is exploited; but after 2 + k/4 evaluations of that kind one is spent on doubt, the
     k-th: by a function drawn from the posterior, every eighth by chance alone. Where the best so
-    far is clearly better than at the last doubt, looking further has paid, and k is halved. Where a
+    far is clearly better than at the last doubt, looking further has paid, and k is halved. Where
+    the highest value is a ceiling (`Lesson.tied`), nothing but doubt looks for more. Where a
     constant explains the values as well as the model, two of three evaluations are by chance.
 
     `attitude="safe"` takes a theorem's width in place of (1), and has no doubts. Where values are
@@ -94,7 +95,7 @@ class Learner:
             pause = self.manner.pause(grasp, state.doubts)
             left = pause - state.idle if state.idle < pause else pause
             most = min(room, max(math.ceil(left), self.manner.workers))
-        proposal, belief = bandit.propose(grasp.belief, seen, most)
+        proposal, belief = self._chosen(grasp, bandit, seen, most)
         state = replace(state, grasp=replace(grasp, belief=belief))
         if most < room and proposal.reason == f"at_most {most} reached":
             proposal = replace(proposal, reason="until the next doubt")
@@ -177,6 +178,17 @@ class Learner:
             names=self.names,
             outwards=outwards,
         )
+
+    def _chosen(
+        self, grasp: Grasp, bandit: Bandit, seen: Evidence, most: int
+    ) -> tuple[Proposal, Belief]:
+        """Choose by the model; where the highest value is a ceiling, that again."""
+        if grasp.lesson.tied and self.manner.doubts:
+            belief = bandit.told(grasp.belief, seen)
+            top = doubts.at_ceiling(belief.posterior, seen, most)
+            if top is not None:
+                return top, belief
+        return bandit.propose(grasp.belief, seen, most)
 
     def _doubt(
         self,

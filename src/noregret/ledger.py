@@ -23,26 +23,27 @@ def _no_numbers() -> Vector:
 class Ledger:
     """Count, sum and sum of squares of the values told, per evaluated candidate.
 
-    Candidates stand in the order of their first value. Values come centred on the optimizer's
-    offset, so that the squares of values far from zero do not cancel. A value costs O(1), a look at
-    all n candidates O(n), and nothing depends on how many values there were. Values are added one
-    by one in the order told, so that telling them in two parts gives the same bits as in one.
+    Candidates stand in the order of their first value. Sums are of distances from that value, so
+    that nothing cancels where values are far from zero, and values that agree have no spread. A
+    value costs O(1), a look at all n candidates O(n), and nothing depends on how many values there
+    were. Values are added one by one in the order told, so that telling them in two parts gives the
+    same bits as in one.
     """
 
     candidates: int
     rows: Indices = field(default_factory=_no_rows)  # (n,)
     counts: Indices = field(default_factory=_no_rows)  # (n,)
-    sums: Vector = field(default_factory=_no_numbers)  # (n,)
-    squares: Vector = field(default_factory=_no_numbers)  # (n,)
+    firsts: Vector = field(default_factory=_no_numbers)  # (n,) the first value told
+    sums: Vector = field(default_factory=_no_numbers)  # (n,) of distances from it
+    squares: Vector = field(default_factory=_no_numbers)  # (n,) of these
     entries: Indices = field(default_factory=_no_rows)  # (n,) values or averages told one by one
     evaluations: int = field(init=False)  # values told
     _place: Indices = field(init=False)  # (N,) 1 + position in `rows`, 0 where never evaluated
 
     def __post_init__(self) -> None:
         self.rows, self.counts = self.rows.copy(), self.counts.copy()
+        self.firsts, self.entries = self.firsts.copy(), self.entries.copy()
         self.sums, self.squares = self.sums.copy(), self.squares.copy()
-        whole = len(self.entries) == len(self.rows)  # runs saved before entries were counted
-        self.entries = (self.entries if whole else self.counts).copy()
         self.evaluations = int(self.counts.sum())
         self._place = np.zeros(
             max(self.candidates, int(self.rows.max(initial=-1)) + 1), dtype=np.int64
@@ -55,7 +56,7 @@ class Ledger:
     @property
     def averages(self) -> Vector:
         """Average value of each candidate."""
-        return self.sums / self.counts
+        return self.firsts + self.sums / self.counts
 
     def variances(self) -> Vector:
         """Sample variance of one value of each candidate; NaN where fewer than two were told.
@@ -69,36 +70,37 @@ class Ledger:
 
     def add(self, rows: Indices, values: Vector) -> None:
         """Add one value a row, rows in any order and with repeats."""
-        self._add(rows, np.ones(len(rows), dtype=np.int64), values, values**2)
+        self.add_means(rows, values, np.ones(len(rows), dtype=np.int64))
 
     def add_means(self, rows: Indices, means: Vector, counts: Indices) -> None:
         """Add averages of several values, whose spread about them is unknown."""
-        self._add(rows, counts, counts * means, counts * means**2)
-
-    def _add(self, rows: Indices, counts: Indices, sums: Vector, squares: Vector) -> None:
-        self._enter(rows)
+        self._enter(rows, means)
         place = self._place[rows] - 1
+        apart = means - self.firsts[place]
         self.evaluations += int(counts.sum())
         np.add.at(self.counts, place, counts)
         np.add.at(self.entries, place, 1)
-        np.add.at(self.sums, place, sums)
-        np.add.at(self.squares, place, squares)
+        np.add.at(self.sums, place, counts * apart)
+        np.add.at(self.squares, place, counts * apart**2)
 
-    def _enter(self, rows: Indices) -> None:
-        """Give each row not seen before a place, in the order told."""
+    def _enter(self, rows: Indices, values: Vector) -> None:
+        """Give each row not seen before a place, in the order told, with its first value."""
         beyond = int(rows.max(initial=-1)) + 1
         if beyond > len(self._place):  # a point off the pool
             self._place = np.concatenate([self._place, np.zeros(beyond, dtype=np.int64)])
-        unseen = rows[self._place[rows] == 0]
+        is_unseen = self._place[rows] == 0
+        unseen = rows[is_unseen]
         if not unseen.size:
             return
         order = np.arange(len(unseen))
         self._place[unseen[::-1]] = order[::-1]  # the last written stays: where it stands first
-        new = unseen[self._place[unseen] == order]
+        is_first = self._place[unseen] == order
+        new = unseen[is_first]
         n = len(self.rows)
         self._place[new] = 1 + n + np.arange(len(new))
         self.rows = extended(self.rows, new)
         self.counts = extended(self.counts, np.zeros(len(new), dtype=np.int64))
         self.entries = extended(self.entries, np.zeros(len(new), dtype=np.int64))
+        self.firsts = extended(self.firsts, values[is_unseen][is_first])
         self.sums = extended(self.sums, np.zeros(len(new)))
         self.squares = extended(self.squares, np.zeros(len(new)))

@@ -145,3 +145,23 @@ def test_a_poor_fit_is_left_once_other_starts_are_tried() -> None:
     wide = taught(X, values, last=poor)
     assert wide.searched == 30
     assert wide.model.fitness >= taught(X, values).model.fitness - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("values", "tied"),
+    [
+        ([1, 2, 3, 4, 9, 9, 9, 9, 9], 5),
+        ([1, 2, 3, 4, 9, 9, 9, 9], 0),  # too few
+        ([1, 3, 3, 4, 9, 9, 9, 9, 9], 0),  # other values come again too
+        ([1, 3, 3, 4, 9, 9, 9, 9, 9, 9], 6),
+        ([9, 9, 9, 9, 9, 9, 9, 9, 9], 0),  # a constant, of no scale at all
+        ([0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1], 0),
+    ],
+)
+def test_the_end_of_a_scale_is_where_many_are(values: list[float], tied: int) -> None:
+    """Where values are cut off above; but ties are common on a scale of whole numbers."""
+    y = np.array(values, dtype=np.float64)
+    assert taught(points(len(y)), np.stack([y, y], axis=1)).tied == tied
+    assert taught(points(len(y)), y[:, None]).tied == 0  # it may be chance: nothing was repeated
+    noisy = np.stack([y - 0.1, y + 0.1], axis=1)
+    assert taught(points(len(y)), noisy).tied == 0

@@ -20,6 +20,7 @@ SURE = 1e6  # how many replicates the user's word that there is no noise is wort
 QUIET = 1e-6  # of the spread of the averages: noise that counts as none
 FAINT = 1.0  # nats: a model that says less more than a constant has found nothing
 WIDER = 1.4  # growth of the points after which parameters are sought from several starts again
+TIED, CROWD = 5, 3.0  # candidates that share the highest value, and how many times any other's
 UNEVEN = 1e-3  # probability below which noise is said to differ across the pool
 
 
@@ -31,6 +32,7 @@ class Lesson:
     model: Learned
     floor: float  # averages below it count as this …
     floored: int  # … so many of them
+    tied: int  # candidates at a ceiling, which the highest value is taken for; 0 where it is not
     error: PureError
     unevenness: float  # probability of noise so uneven, were it even
     widening: float  # of deviations, by what was left out
@@ -99,6 +101,7 @@ def learn(
         model=model,
         floor=floor,
         floored=int((averages < floor).sum()),
+        tied=_at_ceiling(averages, error),
         error=error,
         unevenness=unevenness(entries, scatter),
         widening=LeftOut.of(likelihood, model.theta).widening(),
@@ -108,6 +111,21 @@ def learn(
         searched=len(averages) if last is None or widely else last.searched,
         number=1 if last is None else last.number + 1,
     )
+
+
+def _at_ceiling(averages: Vector, error: PureError) -> int:
+    """Return how many candidates share the highest value, if that looks like a ceiling; else 0.
+
+    Where values are cut off above (a yield of 100 %, the end of a scale), a model goes on expecting
+    more than there is. Without a ceiling the highest value is rare; so it is taken for one if, with
+    replicates that all agree, five candidates or more have it, and three times as many as any
+    other value.
+    """
+    if not error.freedom or error.variance > 0:
+        return 0
+    counts = np.unique(averages, return_counts=True)[1]
+    tied, others = int(counts[-1]), int(counts[:-1].max(initial=0))
+    return tied if others and tied >= max(TIED, CROWD * others) else 0
 
 
 def share(delta: float, number: int) -> float:
