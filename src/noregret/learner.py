@@ -87,7 +87,8 @@ class Learner:
         if first is not None:
             return first, state
         grasp = self._taught(state.grasp, evidence)
-        seen, bandit = grasp.seen(self._open(evidence)), self._bandit(grasp, evidence)
+        seen = grasp.seen(self._open(evidence))
+        bandit = self.manner.choosing(self._bandit(grasp, evidence))
         if grasp is not state.grasp:  # its belief was told everything
             seen = seen.booked()
         pause, most = math.inf, room

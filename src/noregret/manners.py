@@ -13,7 +13,7 @@ from noregret.batching import BatchRule, FixedSize, GlobalRatio
 from noregret.confidence import BBKBWidth, ConstantWidth, RKHSWidth, ScaledWidth, Width
 from noregret.growing import GrowingWidth
 from noregret.learning import Lesson, share
-from noregret.norms import GuessAndDouble
+from noregret.norms import GuessAndDouble, KnownNorm
 from noregret.policy import Evidence
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Search
@@ -137,6 +137,10 @@ class Manner:
             norm=GuessAndDouble(),
             starts=(),
         )
+
+    def choosing(self, bandit: Bandit) -> Bandit:
+        """Return the algorithm as it chooses: unless safe, by no norm, which looks find anew."""
+        return bandit if self.attitude == "safe" else replace(bandit, norm=KnownNorm())
 
     def _acquisition(self, lesson: Lesson, band: Width) -> tuple[UCB | ExpectedImprovement, Width]:
         if self.attitude == "safe":
