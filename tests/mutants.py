@@ -844,6 +844,13 @@ MUTANTS = (
         "tests/surveys/test_kept_values.py::test_values_are_those_of_the_kernel",
     ),
     Mutant(
+        "failures tell nothing",
+        "manners.py",
+        "        if len(lost):\n",
+        "        if False:\n",
+        AUTO + "test_where_evaluations_fail_it_stops_looking",
+    ),
+    Mutant(
         "a value that many share is not taken for a ceiling",
         "learning/lessons.py",
         "return tied if others and tied >= max(TIED, CROWD * others) else 0",
@@ -881,7 +888,7 @@ MUTANTS = (
     Mutant(
         "models are learned at every batch",
         "learner.py",
-        "if len(told) < due and values < 2 * last.values and not early:",
+        "if points < due and values < 2 * last.values and not early:",
         "if False:",
         AUTO + "test_models_are_learned_on_a_geometric_schedule",
     ),

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -435,11 +436,78 @@ def test_candidates_that_fail_are_given_up(deterministic: bool) -> None:
     result = nr.maximize(
         lambda x: nr.FAILED if x[0] > 0.8 else float(x[0]),
         line,
-        budget=30,
+        budget=60 if not deterministic else 30,
         deterministic=deterministic,
     )
     assert np.isnan(result.values).sum() <= 2 * 6
     assert result.best().x[0] > 0.7
+
+
+def crashing(x: Vector) -> Any:
+    """Rises towards where nothing has a value."""
+    return nr.FAILED if x[0] > 0.6 else float(0.3 * x[0] - ((x - [0.55, 0.3]) ** 2).sum())
+
+
+@pytest.mark.parametrize("domain", [nr.Pool(GRID), nr.Box([(0, 1), (0, 1)])])
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_where_evaluations_fail_it_stops_looking(
+    domain: nr.Pool | nr.Box, deterministic: bool
+) -> None:
+    """Nothing is learned of f there, and what is not known attracts: it took 19 of 20 once."""
+    result = nr.maximize(crashing, domain, budget=100, deterministic=deterministic)
+    if not deterministic:  # there, something new must come though the best is found
+        assert np.isnan(result.values).sum() <= 35
+    assert crashing(result.best().x) > 0.12  # 0.178 is the most
+
+
+def test_failures_are_half_a_low_value_in_whatever_order_they_came() -> None:
+    """The slow twin: a model told everything at once, failures as values of weight a half."""
+    pool, rng = nr.Pool(GRID), np.random.default_rng(0)
+    opt = run(nr.auto(pool), 12)
+    rows: list[int] = []
+    for step in range(10):
+        batch = opt.ask(at_most=1)
+        if step % 2:
+            opt.tell(batch, [float(rng.standard_normal())] * len(batch))
+        else:
+            opt.fail(batch)
+            rows.append(int(batch.ids[0]))
+        if step == 6:
+            opt.tell([rows[0]], [0.3])  # it worked in the end
+    grasp, evidence = grasp_of(opt), opt._evidence()
+    seen = grasp.seen(evidence)
+    assert set(evidence.lost) <= set(rows) - {rows[0]}
+    assert len(seen.told) == len(evidence.told) + len(evidence.lost) > len(evidence.told)
+    for row, w, y in zip(seen.told.rows, seen.told.w, seen.told.y, strict=True):
+        at = np.flatnonzero(evidence.told.rows == row)
+        value = evidence.told.y[at[0]] if len(at) else grasp.lesson.lost
+        assert w == (evidence.told.w[at[0]] if len(at) else 0.5)
+        assert y == max(value, grasp.lesson.floor) - grasp.mean
+    now = grasp.belief.posterior.condition(seen.told, seen.open_, rng)
+    policy = opt.policy
+    assert isinstance(policy, Learner)
+    prior = policy.manner.prior(grasp.lesson, len(seen.told), 2)
+    dense = prior.condition(seen.told, seen.open_, rng)
+    for one, other in zip(now.marginals(GRID), dense.marginals(GRID), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-8)
+    means = policy.estimates(opt._state, evidence).mean  # in the ledger's order
+    np.testing.assert_allclose(means, now.mean(evidence.told.X) + grasp.mean, atol=1e-8)
+    assert "failed would have had low values" in str(opt.certificate().assumptions)
+    assert np.isfinite(opt.explain(rows[-1]).mean)
+
+
+def test_a_run_with_failures_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    def go(opt: nr.Optimizer, budget: int) -> nr.Optimizer:
+        while opt.spent < budget:
+            batch = opt.ask(at_most=budget - opt.spent)
+            opt.tell(batch, [crashing(np.asarray(x)) for x in batch])
+        return opt
+
+    whole = go(go(nr.auto(nr.Pool(GRID)), 45), 80)
+    part = go(nr.auto(nr.Pool(GRID)), 45)
+    part.save(tmp_path / "run")
+    again = go(nr.load(tmp_path / "run", pool=nr.Pool(GRID)), 80)
+    np.testing.assert_array_equal(again.sequence, whole.sequence)
 
 
 def test_a_box_that_fails_at_first_goes_on() -> None:

@@ -67,6 +67,15 @@ def extended(column: Column, new: Column) -> Column:
     return buffer[: n + k]
 
 
+def positions(rows: Indices, among: Indices) -> Indices:
+    """Return where each row stands among others, −1 where it does not."""
+    if not len(among):
+        return np.full(len(rows), -1)
+    order = np.argsort(among)
+    at = order[np.minimum(np.searchsorted(among, rows, sorter=order), len(among) - 1)]
+    return np.where(among[at] == rows, at, -1)
+
+
 def as_matrix(name: str, values: object, columns: int | None = None) -> Matrix:
     """Return a finite float64 copy of `values` with one candidate a row."""
     array = as_floats(name, values)

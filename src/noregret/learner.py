@@ -12,7 +12,7 @@ import numpy as np
 
 from noregret import doubts
 from noregret.accounts import account_of
-from noregret.arrays import Mask, Rows
+from noregret.arrays import Mask, Rows, positions
 from noregret.bandit import Bandit, Belief
 from noregret.batching import FixedSize
 from noregret.errors import ExhaustedError, NothingToldError
@@ -121,8 +121,14 @@ class Learner:
         grasp, seen = self._grasp(state, evidence)
         at = self._bandit(grasp, evidence).estimates(grasp.belief, seen)
         m, reach = grasp.mean, math.inf if grasp.lesson.is_constant else 0.0
-        lower = np.where(evidence.told.y < grasp.lesson.floor, -math.inf, at.lower + m - reach)
-        return Estimates(at.mean + m, at.std + reach, lower, at.upper + m + reach)
+        here = positions(evidence.told.rows, seen.told.rows)
+        low = evidence.told.y < grasp.lesson.floor
+        return Estimates(
+            at.mean[here] + m,
+            at.std[here] + reach,
+            np.where(low, -math.inf, at.lower[here] + m - reach),
+            at.upper[here] + m + reach,
+        )
 
     def posterior(self, state: Knowledge, evidence: Evidence) -> Outlook:
         """Return the posterior that the next batch would start from."""
@@ -136,11 +142,12 @@ class Learner:
         gap = self._bandit(grasp, evidence).certify(grasp.belief, seen, row)
         lesson, m = grasp.lesson, grasp.mean
         reach = math.inf if lesson.is_constant else 0.0
-        floor = (
-            f"{lesson.floored} averages that count as a floor say no more" if lesson.floored else ""
-        )
+        lost = len(evidence.lost)
+        floor = f"{lesson.floored} averages that count as a floor say no more"
+        failed = f"{lost} points where evaluations failed would have had low values"
         learned = (
-            *((Assumption(floor),) if floor else ()),
+            *((Assumption(floor),) if lesson.floored else ()),
+            *((Assumption(failed),) if lost else ()),
             Assumption(
                 f"kernel and mean, learned {lesson.number} times from the values, are right"
             ),
@@ -161,10 +168,13 @@ class Learner:
         grasp, seen = self._grasp(state, evidence)
         seen = replace(seen, excluded=self._open(evidence).excluded)
         thought = self._bandit(grasp, evidence).appraise(grasp.belief, seen, row)
+        assert thought.correlations is not None, "a bandit's are known"
+        near = thought.correlations[positions(evidence.told.rows, seen.told.rows)]
         leader = thought.leader
         if leader is not None:
             leader = replace(leader, mean=leader.mean + grasp.mean)
-        return replace(thought, mean=thought.mean + grasp.mean, leader=leader)
+        mean = thought.mean + grasp.mean
+        return replace(thought, mean=mean, correlations=near, leader=leader)
 
     def account(
         self, state: Knowledge, evidence: Evidence, outwards: Callable[[float], float]
@@ -254,11 +264,12 @@ class Learner:
     def _taught(self, last: Grasp | None, evidence: Evidence) -> Grasp:
         """Learn a model anew if there is enough to learn since the last."""
         told, values = evidence.told, evidence.evaluations
+        points = len(told) + len(evidence.lost)
         if last is not None:
             due = math.ceil(GROWTH * last.points)
-            soon = len(told) >= 1 + SOON * last.points
+            soon = points >= 1 + SOON * last.points
             early = soon and doubts.is_surprised(last.belief, last.seen(evidence))
-            if len(told) < due and values < 2 * last.values and not early:
+            if points < due and values < 2 * last.values and not early:
                 return last
         lesson = learn(
             self.family,
@@ -267,10 +278,8 @@ class Learner:
             deterministic=self.manner.deterministic,
             rng=evidence.rng(Purpose.LEARNING),
         )
-        nothing = Belief(
-            self.manner.prior(lesson, len(told), evidence.places.dim), Information(), 1.0
-        )
-        grasp = Grasp(lesson, nothing, len(told), values)
+        nothing = Belief(self.manner.prior(lesson, points, evidence.places.dim), Information(), 1.0)
+        grasp = Grasp(lesson, nothing, points, values)
         log.info("%s", self.manner.describe(grasp, 0))
         belief = self._bandit(grasp, evidence).told_all(grasp.seen(evidence))
         return replace(grasp, belief=belief)

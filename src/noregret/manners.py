@@ -6,8 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, final
 
+import numpy as np
+
 from noregret import doubts
 from noregret.acquisitions import UCB, ExpectedImprovement
+from noregret.arrays import positions, stacked
 from noregret.bandit import Bandit, Belief
 from noregret.batching import BatchRule, FixedSize, GlobalRatio
 from noregret.confidence import BBKBWidth, ConstantWidth, RKHSWidth, ScaledWidth, Width
@@ -15,7 +18,7 @@ from noregret.growing import GrowingWidth
 from noregret.learning import Lesson, share
 from noregret.norms import GuessAndDouble, KnownNorm
 from noregret.policy import Evidence
-from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
+from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points, subset
 from noregret.search import Search
 from noregret.stays import Settle
 
@@ -26,6 +29,7 @@ OVERSAMPLE = 2.0  # q̄ of that dictionary
 LIMIT = 2.0  # C̃ of its batches
 LEEWAY = 0.05  # of the deviation at a point of a box, for which it is evaluated again
 PARTS = 64  # the part of all evaluations that a batch is, where feedback matters little
+HALF = 0.5  # of a value: an evaluation that failed
 QUIET, COARSE = 1e-6, 1e-3  # of the variance of f: the least ridge, exact or by a dictionary
 
 
@@ -36,7 +40,7 @@ class Grasp:
 
     lesson: Lesson
     belief: Belief
-    points: int  # unique points …
+    points: int  # unique points, those that failed among them, …
     values: int  # … and values told, when it was learned
 
     @property
@@ -49,8 +53,24 @@ class Grasp:
         return self.points > MANY
 
     def seen(self, evidence: Evidence) -> Evidence:
-        """Return the evidence as the model sees it: averages from a floor up, about its mean."""
-        return replace(evidence, told=replace(evidence.told, y=self.lesson.seen(evidence.told.y)))
+        """Return the evidence as the model sees it: averages from a floor up, about its mean.
+
+        What failed and never had a value counts as half a low one: else nothing would be known
+        there, and what is not known is what attracts. Points stand in the order of the belief.
+        """
+        told, known = evidence.told, self.belief.posterior.points.rows
+        lost = evidence.lost
+        if len(lost):
+            told = Points(
+                np.concatenate([told.rows, lost]),
+                stacked(told.X, evidence.places.rows(lost)),
+                np.concatenate([told.w, np.full(len(lost), HALF)]),
+                np.concatenate([told.y, np.full(len(lost), self.lesson.lost)]),
+            )
+        if not np.array_equal(told.rows[: len(known)], known):
+            new = np.flatnonzero(~np.isin(told.rows, known))
+            told = subset(told, np.concatenate([positions(known, told.rows), new]))
+        return replace(evidence, told=replace(told, y=self.lesson.seen(told.y)))
 
 
 @final

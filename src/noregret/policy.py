@@ -45,6 +45,11 @@ class Evidence:
     def evaluations(self) -> int:
         return int(self.told.w.sum())
 
+    @property
+    def lost(self) -> Indices:
+        """Rows of which evaluations failed, and none had a value."""
+        return self.failed_rows[~np.isin(self.failed_rows, self.told.rows)]
+
     def booked(self) -> Evidence:
         """Return the evidence with nothing that is new since the last batch was opened."""
         none: Indices = np.empty(0, dtype=np.int64)

@@ -32,6 +32,7 @@ class Lesson:
     model: Learned
     floor: float  # averages below it count as this …
     floored: int  # … so many of them
+    lost: float  # what an evaluation that failed counts as: the lower quartile
     tied: int  # candidates at a ceiling, which the highest value is taken for; 0 where it is not
     error: PureError
     unevenness: float  # probability of noise so uneven, were it even
@@ -101,6 +102,7 @@ def learn(
         model=model,
         floor=floor,
         floored=int((averages < floor).sum()),
+        lost=low,
         tied=_at_ceiling(averages, error),
         error=error,
         unevenness=unevenness(entries, scatter),

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Rows, Vector, chunk_rows
+from noregret.arrays import Indices, Matrix, Rows, Vector, chunk_rows, positions
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points, least_norm, merged, subset
@@ -126,7 +126,7 @@ class NystromPosterior:
 
     def _joined(self, drawn: Indices, rows: Indices, expected: float) -> Indices:
         """Return today's members and the drawn ones behind them; those alone if too many."""
-        members = _places(self.members.rows, rows)
+        members = positions(self.members.rows, rows)
         members = members[members >= 0]
         both = np.concatenate([members, np.setdiff1d(drawn, members)])
         return both if len(both) <= OUTGROWN * max(expected, 1.0) else drawn
@@ -134,7 +134,7 @@ class NystromPosterior:
     def rebuilt(self, told: Points, dictionary: Points) -> NystromPosterior:
         """Believe `told` through the given dictionary; dependent members are left out."""
         gram = self._gram(told)
-        places = _places(dictionary.rows, told.rows)
+        places = positions(dictionary.rows, told.rows)
         known = len(gram) == len(told) and bool((places >= 0).all())
         KS = gram[np.ix_(places, places)] if known else self.kernel(dictionary.X, dictionary.X)
         LS, kept = cholesky.pivoted(KS)
@@ -365,15 +365,6 @@ def _bordered(E: Matrix, start: int) -> Matrix:
     """Return E G⁻ᵀ with G Gᵀ = E[start:]: columns `start`… of an inverse, as a square root."""
     block = (E[start:] + E[start:].T) / 2
     return cholesky.solve_lower(cholesky.factor(block), E.T).T
-
-
-def _places(rows: Indices, among: Indices) -> Indices:
-    """Return where each row stands among others, −1 where it does not."""
-    if not len(among):
-        return np.full(len(rows), -1)
-    order = np.argsort(among)
-    at = order[np.minimum(np.searchsorted(among, rows, sorter=order), len(among) - 1)]
-    return np.where(among[at] == rows, at, -1)
 
 
 def _embed(kernel: Kernel, members: Matrix, LS: Matrix, X: Matrix) -> Matrix:
