@@ -72,10 +72,12 @@ def chance(evidence: Evidence, size: int, rng: np.random.Generator) -> Picks:
     return places.picks(rng.choice(left, min(size, len(left)), replace=False))
 
 
-def at_ceiling(posterior: Posterior, seen: Evidence, size: int) -> Proposal | None:
-    """Propose what has the highest value again; None where it must not be chosen."""
+def at_ceiling(posterior: Posterior, seen: Evidence, known: int, size: int) -> Proposal | None:
+    """Propose what has the highest value again; None where fewer have it than were known to."""
     rows, y = seen.told.rows, seen.told.y
     tied = np.flatnonzero(y == y.max())
+    if len(tied) < known:  # something is higher now
+        return None
     if seen.places.candidates:
         tied = tied[~seen.excluded[rows[tied]]]
     if not len(tied):

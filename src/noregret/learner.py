@@ -196,7 +196,7 @@ class Learner:
         """Choose by the model; where the highest value is a ceiling, that again."""
         if grasp.lesson.tied and self.manner.doubts:
             belief = bandit.told(grasp.belief, seen)
-            top = doubts.at_ceiling(belief.posterior, seen, most)
+            top = doubts.at_ceiling(belief.posterior, seen, grasp.lesson.tied, most)
             if top is not None:
                 return top, belief
         return bandit.propose(grasp.belief, seen, most)

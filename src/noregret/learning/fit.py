@@ -15,7 +15,8 @@ from noregret.learning.families import LONGEST, SHORTEST, Family
 from noregret.learning.likelihood import Likelihood, Sample
 
 MOST_POINTS = 200  # n³ a step: some milliseconds
-STEPS = 60  # of the ascent
+STEPS = 60  # of the ascent, …
+SLOPE = 0.03  # … which ends where no parameter's logarithm is worth more nats than this
 ALIKE = 0.9  # correlation of two lengthscales' logarithms, a priori
 ROUGHER = 2.5  # how much shorter, in logarithms, lengthscales are at the second start
 SCALE = (0.0, 1.0)  # mean and deviation of log s², relative to the spread of the averages
@@ -74,7 +75,7 @@ def fit(
             jac=True,
             method="L-BFGS-B",
             bounds=list(zip(low, high, strict=True)),
-            options={"maxiter": STEPS},
+            options={"maxiter": STEPS, "gtol": SLOPE},
         )
         if best is None or found.fun < best[0]:
             best = float(found.fun), np.asarray(found.x)
