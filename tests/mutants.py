@@ -844,6 +844,13 @@ MUTANTS = (
         "tests/surveys/test_kept_values.py::test_values_are_those_of_the_kernel",
     ),
     Mutant(
+        "every doubt is of the best known's flank",
+        "doubts.py",
+        "values = values[:, _promising(values.max(axis=0), best)]",
+        "pass",
+        "tests/test_doubts.py::test_a_function_that_promises_more_is_not_spent_beside_the_best",
+    ),
+    Mutant(
         "failures tell nothing",
         "manners.py",
         "        if len(lost):\n",

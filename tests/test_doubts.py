@@ -96,6 +96,35 @@ def test_drawn_candidates_are_different_and_not_known() -> None:
     assert (proposal.variances[old] >= doubts.KNOWN * belief.posterior.ridge).all()
 
 
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=12), st.integers(-5, 5))
+def test_functions_that_promise_more_come_first_as_drawn(tops: list[int], best: int) -> None:
+    """Those above the best in the order drawn, as if others were thrown away; then by height."""
+    order = doubts._promising(np.array(tops, dtype=np.float64), float(best)).tolist()
+    above = [i for i, top in enumerate(tops) if top >= best]
+    below = sorted((i for i, top in enumerate(tops) if top < best), key=lambda i: -tops[i])
+    assert order == above + below
+
+
+def test_a_function_that_promises_more_is_not_spent_beside_the_best() -> None:
+    """A known peak: what is drawn at random lies on its flank, which is known to be lower."""
+    line = nr.Pool(np.arange(101.0)[:, None])
+    opt = nr.mini_gp_ucb(line, kernel=nr.Matern(2.5, 3.0), noise_std=0.1)
+    peak = np.arange(14, 27)
+    told = peak[::2]
+    opt.tell(told, means=3.0 - 0.5 * np.abs(told - 20.0), counts=np.full(len(told), 50))
+    bandit, evidence = opt.policy, opt._evidence()
+    assert isinstance(bandit, Bandit)
+    belief = bandit.told_all(evidence)
+    beside = {1: 0, doubts.PROMISES: 0}
+    for promises in beside:
+        for step in range(40):
+            proposal = doubts.by_draw(bandit, belief, replace(evidence, step=step), 1, promises)
+            assert proposal is not None
+            beside[promises] += int(np.isin(proposal.rows, peak).sum())
+    assert beside[1] >= 35
+    assert beside[doubts.PROMISES] <= 10
+
+
 @given(st.integers(0, 200))
 def test_a_leader_stays_until_another_is_clearly_better(seed: int) -> None:
     """Against the two compared by hand."""

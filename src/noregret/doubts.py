@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from noregret.acquisitions import UCB, Thompson
-from noregret.arrays import Indices, Matrix
+from noregret.arrays import Indices, Matrix, Vector
 from noregret.bandit import Bandit, Belief
 from noregret.batching import FixedSize
 from noregret.confidence import ConstantWidth
@@ -23,6 +23,7 @@ KNOWN = 0.5  # variance over ridge below which another evaluation tells next to 
 PATIENCE, PACE = 2.0, 4.0  # evaluations without news before one is spent on doubt, and its growth
 CLEAR = 2.0  # deviations of a difference beyond which one candidate is better than another
 BLIND = 8  # every so many doubts are of the model as such
+SETTLED, PROMISES = 8, 64  # doubts before every second takes, of so many functions, one promising
 BLANK = 2  # evaluations by chance to one by the model, where it has found nothing
 CLOUD, WHOLE = 8, 1024  # points of a box drawn for one that is new; whole numbers come again
 SURPRISE = 4.0  # deviations above what was expected
@@ -97,12 +98,23 @@ def by_chance(posterior: Posterior, seen: Evidence, size: int) -> Proposal | Non
     return Proposal(picks.rows, picks.X, ones, variances, "doubt: by chance")
 
 
-def by_draw(bandit: Bandit, belief: Belief, seen: Evidence, size: int) -> Proposal | None:
+def promises(doubts: int) -> int:
+    """Return how many functions the next doubt draws, to take one that promises something."""
+    return PROMISES if doubts >= SETTLED and doubts % 2 else 1
+
+
+def by_draw(
+    bandit: Bandit, belief: Belief, seen: Evidence, size: int, promises: int = 1
+) -> Proposal | None:
     """Propose the best of each of `size` functions drawn from the posterior, all different.
 
     In a pool, of the 300 candidates (three a function where that is more) that are not known and
     reach highest by three deviations, on which functions are drawn exactly, in O(300³). In a box,
     of all points. None where all is known.
+
+    A function drawn is mostly highest beside the best that is known, and not as high. With
+    `promises`, so many are drawn in a pool, and those taken first that are higher somewhere than
+    that; then the others, the highest first.
     """
     reason, search = "doubt: a function drawn", bandit.search
     if not isinstance(search, Enumeration):
@@ -117,8 +129,11 @@ def by_draw(bandit: Bandit, belief: Belief, seen: Evidence, size: int) -> Propos
         return None
     rows = search.top(posterior, UCB(), OPTIMISM, excluded, max(DRAWN, 3 * size))
     X = seen.places.rows(rows)
-    values = draw(posterior, X, min(size, len(rows)), seen.rng(Purpose.THOMPSON))
-    chosen = _best_of_each(values)
+    values = draw(posterior, X, max(promises, size), seen.rng(Purpose.THOMPSON))
+    if promises > 1:
+        best = float(posterior.mean(seen.told.X).max())
+        values = values[:, _promising(values.max(axis=0), best)]
+    chosen = _best_of_each(values[:, : min(size, len(rows))])
     ones = np.ones(len(chosen), dtype=np.int64)
     return Proposal(rows[chosen], X[chosen], ones, posterior.variance(X[chosen]), reason)
 
@@ -137,6 +152,11 @@ def prolonged(proposal: Proposal, ridge: float, switch_cost: float, room: int) -
         variances=proposal.variances[kept],
         repeats=repeats[kept],
     )
+
+
+def _promising(tops: Vector, best: float) -> Indices:
+    """Return functions in the order in which they are taken, by how high they reach."""
+    return np.argsort(-np.minimum(tops, best), kind="stable")
 
 
 def _best_of_each(values: Matrix) -> Indices:

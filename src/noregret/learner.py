@@ -56,10 +56,11 @@ class Learner:
     A learned model may be confident and wrong: then the same candidates win again and again, and
     nothing is learned. So where the choice is one that is known (its variance is below half the
     noise), it is exploited; but after 2 + k/4 evaluations of that kind one is spent on doubt, the
-    k-th: by a function drawn from the posterior, every eighth by chance alone. Where the best so
-    far is clearly better than at the last doubt, looking further has paid, and k is halved. Where
-    the highest value is a ceiling (`Lesson.tied`), nothing but doubt looks for more. Where a
-    constant explains the values as well as the model, two of three evaluations are by chance.
+    k-th: by a function drawn from the posterior, from the eighth on every second time by one that
+    promises more than the best, and every eighth by chance alone. Where the best so far is clearly
+    better than at the last doubt, looking further has paid, and k is halved. Where the highest
+    value is a ceiling (`Lesson.tied`), nothing but doubt looks for more. Where a constant explains
+    the values as well as the model, two of three evaluations are by chance.
 
     `attitude="safe"` takes a theorem's width in place of (1), and has no doubts. Where values are
     deterministic nothing is evaluated twice, and expected improvement chooses.
@@ -218,7 +219,8 @@ class Learner:
         elif state.doubts % doubts.BLIND == doubts.BLIND - 1:
             doubt = doubts.by_chance(belief.posterior, seen, min(room, self.manner.workers))
         if doubt is None:
-            doubt = doubts.by_draw(bandit, belief, seen, min(room, self.manner.workers))
+            size, promises = min(room, self.manner.workers), doubts.promises(state.doubts)
+            doubt = doubts.by_draw(bandit, belief, seen, size, promises)
         if doubt is None or not self.manner.switch_cost:
             return doubt
         return doubts.prolonged(doubt, bandit.prior.ridge, self.manner.switch_cost, room)
