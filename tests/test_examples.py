@@ -25,7 +25,7 @@ def needs(file: str) -> pytest.MarkDecorator:
 
 @needs("enamine10k_docking.npz")
 def test_molecules() -> None:
-    found = molecules.main(budget=120)
+    found = molecules.main(budget=240)
     assert found["batch_thompson"] > found["uniform"]
 
 
