@@ -17,7 +17,7 @@ from noregret.learning.replicates import PureError, unevenness
 
 FLOOR = 2.0  # times the distance from the median to the best or the lower quartile, below it
 SURE = 1e6  # how many replicates the user's word that there is no noise is worth
-QUIET = 1e-6  # of the spread of the averages: noise that counts as none
+NOISELESS = 1e-6  # of the spread of the averages: noise that counts as none
 FAINT = 1.0  # nats: a model that says less more than a constant has found nothing
 WIDER = 1.4  # growth of the points after which parameters are sought from several starts again
 TIED, CROWD = 5, 3.0  # candidates that share the highest value, and how many times any other's
@@ -92,7 +92,7 @@ def learn(
     error = PureError.of(entries, scatter)
     variance, freedom = error.variance, error.freedom
     if deterministic:
-        variance, freedom = QUIET * float(np.var(seen)), SURE
+        variance, freedom = NOISELESS * float(np.var(seen)), SURE
     sample = some(Sample(X, counts, seen, variance, freedom), rng)
     starts = () if last is None else (last.model.theta,)
     widely = last is None or len(averages) >= WIDER * last.searched

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.special import chdtr, chdtri
+from scipy.special import chdtrc, chdtri
 
 from noregret.arrays import Vector
 
@@ -63,7 +63,7 @@ def unevenness(counts: Vector, variances: Vector) -> float:
     pooled = float(v @ s2 / v.sum())
     statistic = float(v @ np.log(pooled / s2))
     correction = 1.0 + (float(np.sum(1 / v)) - 1 / v.sum()) / (3.0 * (len(v) - 1))
-    return float(1.0 - chdtr(len(v) - 1, statistic / correction))
+    return float(chdtrc(len(v) - 1, statistic / correction))
 
 
 def _weighted_median(values: Vector, weights: Vector) -> float:
