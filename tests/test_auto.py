@@ -577,6 +577,15 @@ def test_what_is_above_a_ceiling_ends_it() -> None:
     assert opt.ask().reason != "at the ceiling"
 
 
+def test_a_ceiling_off_the_pool_is_not_chosen() -> None:
+    """Points may be told that are no candidates; the highest among them must not be asked for."""
+    opt = nr.auto(nr.Pool(GRID))
+    opt.tell(np.array([[2.0, 2.0], [3.0, 3.0]]), [0.5, 0.5])
+    run(opt, 200, noise=0.0, f=capped)
+    assert lesson_of(opt).tied > 2
+    assert set(opt.ask().ids) <= set(range(len(GRID)))
+
+
 def test_an_excluded_ceiling_is_left() -> None:
     opt = run(nr.auto(nr.Pool(GRID)), 200, noise=0.0, f=capped)
     top = [int(row) for row in np.unique(opt.sequence) if capped(GRID[[row]])[0] == 0.5]

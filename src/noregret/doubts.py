@@ -75,17 +75,12 @@ def chance(evidence: Evidence, size: int, rng: np.random.Generator) -> Picks:
 
 def at_ceiling(posterior: Posterior, seen: Evidence, known: int, size: int) -> Proposal | None:
     """Propose what has the highest value again; None where fewer have it than were known to."""
-    rows, y = seen.told.rows, seen.told.y
-    tied = np.flatnonzero(y == y.max())
-    if len(tied) < known:  # something is higher now
+    told, is_top = seen.told, seen.told.y == seen.told.y.max()
+    one = np.flatnonzero(is_top & seen.eligible)[:1]
+    if is_top.sum() < known or not len(one):
         return None
-    if seen.places.candidates:
-        tied = tied[~seen.excluded[rows[tied]]]
-    if not len(tied):
-        return None
-    X = seen.told.X[tied[:1]]
-    repeats = np.array([size], dtype=np.int64)
-    return Proposal(rows[tied[:1]], X, repeats, posterior.variance(X), "at the ceiling")
+    repeats, variances = np.array([size], dtype=np.int64), posterior.variance(told.X[one])
+    return Proposal(told.rows[one], told.X[one], repeats, variances, "at the ceiling")
 
 
 def by_chance(posterior: Posterior, seen: Evidence, size: int) -> Proposal | None:
