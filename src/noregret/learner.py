@@ -308,7 +308,7 @@ class Learner:
             return evidence
         closed: Mask = evidence.excluded.copy()
         often = evidence.failed_counts >= (1 if self.manner.deterministic else FAILURES)
-        lost = evidence.failed_rows[often & ~np.isin(evidence.failed_rows, evidence.told.rows)]
+        lost = np.intersect1d(evidence.failed_rows[often], evidence.lost)
         rows = [lost]
         if self.manner.deterministic:
             rows += [evidence.told.rows, evidence.open_.rows]
