@@ -257,10 +257,14 @@ def _squares(U: Matrix) -> Matrix:
 
 
 def _matern(S: Matrix) -> tuple[Matrix, Matrix]:
-    r = np.sqrt(5.0 * S)
-    decay = np.exp(-r)
-    slope = (1.0 + r) * decay  # and k = (1 + r + r²/3)·e^(−r), where r² = 5S
-    k: Matrix = slope + 5.0 / 3.0 * S * decay
+    slope = np.sqrt(np.multiply(S, 5.0))  # r, to begin with
+    decay = np.negative(slope)
+    np.exp(decay, out=decay)
+    slope += 1.0
+    slope *= decay  # (1 + r)·e^(−r), and k = (1 + r + r²/3)·e^(−r), where r² = 5S
+    k = np.multiply(S, 5.0 / 3.0)
+    k *= decay
+    k += slope
     slope *= -5.0 / 6.0
     return k, slope
 

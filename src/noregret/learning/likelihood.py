@@ -81,7 +81,7 @@ class Likelihood:
         K *= math.exp(theta[0])
         A = np.array(K, order="F")
         np.einsum("ii->i", A)[...] += noise / seen.w + JITTER * math.exp(theta[0])
-        L, info = lapack.dpotrf(A, lower=1, clean=0, overwrite_a=1)
+        L, info = lapack.dpotrf(A, lower=1, clean=1, overwrite_a=1)
         if info != 0:
             raise np.linalg.LinAlgError("A has no Cholesky factor")
         both = np.stack([seen.y, np.ones(len(A))], axis=1)
@@ -101,14 +101,15 @@ class _Factored:
     value: float  # log p
     mean: float  # m
     alpha: Vector  # A⁻¹(ȳ − m)
-    L: Matrix  # lower; above its diagonal, anything
+    L: Matrix  # lower
     K: Matrix  # s²·K
     pull: Pull
 
     def inverse(self) -> Matrix:
         """Return A⁻¹, a third of the cost of solving for it."""
-        lower = np.tril(lapack.dpotri(self.L, lower=1)[0])
-        whole: Matrix = lower + np.tril(lower, -1).T
+        lower = np.asarray(lapack.dpotri(self.L, lower=1)[0])
+        whole: Matrix = lower + lower.T
+        np.einsum("ii->i", whole)[...] *= 0.5
         return whole
 
 
