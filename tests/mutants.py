@@ -902,9 +902,30 @@ MUTANTS = (
     Mutant(
         "equal values make bounds sure",
         "learner.py",
-        "math.inf if grasp.lesson.is_constant else 0.0",
-        "0.0",
+        "std, lower, upper = std + math.inf, lower - math.inf, upper + math.inf",
+        "pass",
         AUTO + "test_equal_values_leave_everything_open",
+    ),
+    Mutant(
+        "bounds of few points as if they were many",
+        "learning/lessons.py",
+        "freedom = max(self.points - 1, 1)",
+        "freedom = 1000",
+        "tests/test_bounds.py::test_few_points_widen_what_was_learned_from_them",
+    ),
+    Mutant(
+        "what may be noise is taken for structure",
+        "learning/lessons.py",
+        "return self.structure < CLEARLY",
+        "return False",
+        "tests/test_bounds.py::test_what_may_be_noise_reaches_to_the_average",
+    ),
+    Mutant(
+        "a constant is known as well as if averages were single values",
+        "learner.py",
+        "freedom = max(float(evidence.entries.sum()) - 1.0, 1.0)",
+        "freedom = max(float(evidence.evaluations) - 1.0, 1.0)",
+        "tests/test_bounds.py::test_replicates_count_as_what_they_are",
     ),
     Mutant(
         "averages told count as replicates that agree",

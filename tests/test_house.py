@@ -17,6 +17,7 @@ ROOT = SOURCE.parents[1]
 # From the ground up: a room may import only rooms above it in this list.
 MAP = (
     "errors",
+    "words",
     "extras",
     "arrays",
     "streams",

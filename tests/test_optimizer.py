@@ -653,7 +653,7 @@ def test_a_baseline_names_the_highest_average() -> None:
     best = optimizer.best()
     assert (best.id, best.mean, best.evaluations) == (3, 2.0, 2)
     assert np.isnan([best.std, best.lower, best.upper]).all()
-    assert str(best) == "3: average 2, evaluated 2 times"
+    assert str(best) == "3: average 2, evaluated twice"
 
 
 def test_epsilon_greedy_stays_on_the_best_average_once_it_is_sure() -> None:

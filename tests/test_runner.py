@@ -172,7 +172,7 @@ def test_a_function_that_only_fails_comes_to_an_end(name: str) -> None:
     assert np.isnan(result.values).all()
     with pytest.raises(nr.NoRegretError, match="no value was told"):
         _ = result.best()
-    assert "12 evaluations (budget spent)" in str(result)
+    assert "12 evaluations (12 failed; budget spent)" in str(result)
 
 
 @every_algorithm

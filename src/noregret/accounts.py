@@ -8,9 +8,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from noregret.learning import Family, Fixed, Grouped, Joint, Lesson, Owned
+from noregret.words import counted
 
 FAR = 10.0  # ranges: a feature of longer lengthscale hardly matters
 NAMED = 5  # features that are listed
+NOTABLE = 1.2  # times as wide: said from there on
+AGREED = 10  # replicates
 THEOREMS = (
     "Bounds and certificates are a theorem's, provided that the learned model is right; "
     "delta is shared among models (6δ/π²k² for the k-th)"
@@ -23,21 +26,29 @@ def account_of(
     *,
     how: str,
     attitude: str,
+    deterministic: bool,
+    failed: int,
+    lost: int,
     names: Sequence[str],
     outwards: Callable[[float], float],
 ) -> tuple[str, ...]:
     """Return some sentences: what is done and why, the model, its noise, what is guaranteed."""
     if lesson is None:
-        return ("Nothing told yet: the first candidates are drawn by chance.",)
+        begun = "No value was told yet" if failed else "Nothing told yet"
+        return (f"{begun}: the first candidates are drawn by chance.", *_failures(failed, lost))
     if lesson.is_constant:
-        return (f"{how}.", "All values told were the same: nothing is known of scale or noise yet.")
+        same = "All values told were the same: nothing is known of scale or noise yet."
+        return (f"{how}.", same, *_failures(failed, lost))
     return (
         f"{how}.",
         f"{_kernel(family, lesson, names, outwards)}.",
         f"{_noise(lesson)}.",
         *_calibration(lesson),
+        *_caution(lesson),
         *_floor(lesson, outwards),
         *_ceiling(lesson),
+        *_failures(failed, lost),
+        *_agreement(lesson, deterministic),
         f"{_guarantee(attitude)}.",
     )
 
@@ -75,11 +86,12 @@ def _kernel(
 def _noise(lesson: Lesson) -> str:
     error, noise = lesson.error, lesson.model.noise_std
     if error.freedom:
-        text = f"Noise {noise:.3g} an evaluation, by {error.freedom:.0f} replicates and likelihood"
+        replicates = counted(round(error.freedom), "replicate")
+        text = f"Noise {noise:.3g} an evaluation, by {replicates} and likelihood"
     else:
         text = f"Noise {noise:.3g} an evaluation, by likelihood: no replicates were told yet"
     if error.cut:
-        text += f"; {error.cut} candidates scatter far more than the rest and were cut"
+        text += f"; of {counted(error.cut, 'candidate')} it was cut, being far more than the rest's"
     if lesson.is_uneven:
         text += (
             "; it DIFFERS across the pool, or is far from Gaussian: bounds are off where it is more"
@@ -98,11 +110,45 @@ def _calibration(lesson: Lesson) -> tuple[str, ...]:
     )
 
 
+def _caution(lesson: Lesson) -> tuple[str, ...]:
+    said = []
+    if lesson.youth >= NOTABLE:
+        said.append(
+            f"Bounds are {lesson.youth:.2g} times as wide, as {counted(lesson.points, 'point')} "
+            "say little of how far they spread."
+        )
+    if lesson.is_tentative:
+        said.append("All of it may be noise about a constant, so that bounds reach that too.")
+    return tuple(said)
+
+
 def _floor(lesson: Lesson, outwards: Callable[[float], float]) -> tuple[str, ...]:
     if not lesson.floored:
         return ()
-    floor = outwards(lesson.floor)
-    return (f"{lesson.floored} averages far worse than the rest count as {floor:.4g}.",)
+    floor, some = f"{outwards(lesson.floor):.4g}", counted(lesson.floored, "average")
+    return (f"What is far worse than the rest counts as {floor}, to mind the best: {some}.",)
+
+
+def _failures(failed: int, lost: int) -> tuple[str, ...]:
+    if not failed:
+        return ()
+    never = f"; {counted(lost, 'candidate')} never had a value" if lost else ""
+    low = ", and half a low one is assumed there" if lost else ""
+    return (f"{counted(failed, 'evaluation')} failed{never}{low}.",)
+
+
+def _agreement(lesson: Lesson, deterministic: bool) -> tuple[str, ...]:
+    error = lesson.error
+    if deterministic and error.variance > 0:
+        return (
+            "Values of the same candidate DIFFER, though they were said to be deterministic: their "
+            "averages are taken at their word.",
+        )
+    if not deterministic and error.variance == 0 and error.freedom >= AGREED:
+        return (
+            "Replicates always agreed: if they must, deterministic=True evaluates nothing twice.",
+        )
+    return ()
 
 
 def _ceiling(lesson: Lesson) -> tuple[str, ...]:

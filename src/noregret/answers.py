@@ -14,6 +14,7 @@ from noregret.policy import Estimates, Evidence, Gap
 from noregret.pools import Domain, Places
 from noregret.posteriors import Posterior
 from noregret.standings import Assumptions
+from noregret.words import digits, times
 
 Number = TypeVar("Number", float, Vector)
 
@@ -42,8 +43,10 @@ class Units:
 class Best:
     """The candidate to recommend.
 
-    `lower` and `upper` hold the true value with the probability of the certificate, under its
-    assumptions; NaN for baselines, which have no theorem, as is `std` where they have no model.
+    `std` is the model's standard deviation of the true value, printed as ±. `lower` and `upper`,
+    printed as "between", hold it with the probability of the certificate (1 − delta, 90 % unless
+    told otherwise), under its assumptions. They are NaN for baselines, which have no theorem, as is
+    `std` where they have no model.
 
     >>> import noregret as nr
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
@@ -61,12 +64,12 @@ class Best:
     evaluations: int
 
     def __str__(self) -> str:
-        times = "once" if self.evaluations == 1 else f"{self.evaluations} times"
+        often = f"evaluated {times(self.evaluations)}"
         if np.isnan(self.std):
-            return f"{self.id}: average {self.mean:.6g}, evaluated {times}"
-        band = f" (between {self.lower:.6g} and {self.upper:.6g})"
-        shown = "" if np.isnan(self.lower) else band
-        return f"{self.id}: {self.mean:.6g} ± {self.std:.2g}{shown}, evaluated {times}"
+            return f"{self.id}: average {self.mean:.6g}, {often}"
+        mean, low, high = (digits(at, self.std) for at in (self.mean, self.lower, self.upper))
+        band = "" if np.isnan(self.lower) else f" (between {low} and {high})"
+        return f"{self.id}: {mean} ± {self.std:.2g}{band}, {often}"
 
 
 @final
@@ -242,7 +245,8 @@ def place_of_best(evidence: Evidence, mean: Vector) -> int:
     allowed = evidence.eligible
     if not allowed.any():
         raise NothingToldError(
-            "there is no best candidate: no value was told of a candidate that is not excluded."
+            "there is no best candidate: no value was told of one that is in the pool and not "
+            "excluded."
         )
     highest = np.where(allowed, mean, -np.inf)
     ties = np.flatnonzero(highest == highest.max())

@@ -11,6 +11,7 @@ import numpy as np
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.errors import ArgumentError
 from noregret.pools import Keys
+from noregret.words import counted
 
 
 @final
@@ -95,6 +96,6 @@ class Batch:
     def __repr__(self) -> str:
         candidates = len(np.unique(self.ids))
         return (
-            f"Batch(ticket={self.ticket}, {len(self)} evaluations of {candidates} candidates, "
-            f"reason={self.reason!r})"
+            f"Batch(ticket={self.ticket}, {counted(len(self), 'evaluation')} of "
+            f"{counted(candidates, 'candidate')}, reason={self.reason!r})"
         )

@@ -12,6 +12,7 @@ from noregret.answers import Units
 from noregret.arrays import Indices, Vector
 from noregret.policy import Appraisal, Evidence
 from noregret.trace import Asked, Records
+from noregret.words import digits, times
 
 NEAREST = 5  # evaluated candidates that are named
 UNLIKE = 0.1  # the correlation below which one tells next to nothing
@@ -94,6 +95,8 @@ class Explanation:
     upper: float
     evaluations: int
     average: float  # of its own values; NaN where there are none
+    counts_as: float  # what the model takes that for, being far worse than others; NaN: itself
+    failed: int  # evaluations
     under_way: int  # evaluations asked for and not yet told
     excluded: bool
     nearest: tuple[Neighbour, ...]
@@ -112,21 +115,28 @@ class Explanation:
         if not self.score and not self.evaluations:
             return f"{self.id}: never evaluated; without a model nothing is known of it."
         if not self.score:
-            often = _times(self.evaluations)
+            often = times(self.evaluations)
             return f"{self.id}: evaluated {often}, average {self.average:.6g}; there is no model."
         return (
-            f"{self.id}: {self.mean:.6g} ± {self.std:.2g} (between {self.lower:.3g} and "
-            f"{self.upper:.3g}, {self.beta:.2g} standard deviations either way)."
+            f"{self.id}: {digits(self.mean, self.std)} ± {self.std:.2g} (between "
+            f"{digits(self.lower, self.std, 3)} and {digits(self.upper, self.std, 3)}, "
+            f"{self.beta:.2g} standard deviations either way)."
         )
 
     def _evidence(self) -> str:
         said = []
         if self.score and self.evaluations:
-            said.append(f"Evaluated {_times(self.evaluations)}, average {self.average:.6g}.")
-        elif self.score:
+            average = f"average {digits(self.average, self.std)}"
+            said.append(f"Evaluated {times(self.evaluations)}, {average}.")
+            if not np.isnan(self.counts_as):
+                least = f"{self.counts_as:.4g}"
+                said.append(f"So far from the best, it counts as {least} where that is better.")
+        elif self.score and not self.failed:
             said.append("Never evaluated.")
+        if self.failed:
+            said.append(f"Failed {times(self.failed)}.")
         if self.under_way:
-            said.append(f"Under way: {_times(self.under_way)}.")
+            said.append(f"Under way: {times(self.under_way)}.")
         if self.nearest and abs(self.nearest[0].correlation) >= UNLIKE:
             near = ", ".join(map(str, self.nearest[:NAMED]))
             said.append(f"Nearest evaluated: {near}.")
@@ -138,7 +148,7 @@ class Explanation:
         asked = self.asked
         if not len(asked.batches):
             return "Never asked for."
-        said = f"Asked for {_times(int(asked.evaluations.sum()))}, in {_batches(asked.batches)}."
+        said = f"Asked for {times(int(asked.evaluations.sum()))}, in {_batches(asked.batches)}."
         if np.isnan(asked.beta[-1]):
             return said
         return (
@@ -187,6 +197,8 @@ def explained(
         upper=upper,
         evaluations=int(told.w[own].sum()),
         average=float(units.outwards(told.y[own[0]])) if own.size else np.nan,
+        counts_as=_floor(appraisal, told.y[own], units),
+        failed=int(evidence.failed_counts[evidence.failed_rows == row].sum()),
         under_way=int(open_.w[open_.rows == row].sum()),
         excluded=bool(row < places.candidates and evidence.excluded[row]),
         nearest=_nearest(appraisal.correlations, evidence, row, units),
@@ -197,6 +209,12 @@ def explained(
         rival=_rival(appraisal, evidence, units),
         goal="max" if units.sign > 0 else "min",
     )
+
+
+def _floor(appraisal: Appraisal, average: Vector, units: Units) -> float:
+    """Return what an average counts as, where it does not count as itself; else NaN."""
+    below = average.size > 0 and average[0] < appraisal.floor
+    return float(units.outwards(appraisal.floor)) if below else np.nan
 
 
 def _bounds(units: Units, mean: float, width: float) -> tuple[float, float]:
@@ -240,14 +258,10 @@ def _rival(appraisal: Appraisal, evidence: Evidence, units: Units) -> Rival | No
 
 def _apart(one: float, other: float) -> tuple[str, str]:
     """Write two numbers with the digits that tell them apart."""
-    for digits in (3, 6, 9, 12):
-        if f"{one:.{digits}g}" != f"{other:.{digits}g}":
+    for count in (3, 6, 9, 12):
+        if f"{one:.{count}g}" != f"{other:.{count}g}":
             break
-    return f"{one:.{digits}g}", f"{other:.{digits}g}"
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+    return f"{one:.{count}g}", f"{other:.{count}g}"
 
 
 def _batches(numbers: Indices) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
+from scipy.special import stdtrit
 
 from noregret import doubts
 from noregret.accounts import account_of
@@ -23,6 +24,7 @@ from noregret.policy import Appraisal, Estimates, Evidence, Gap, Outlook, Propos
 from noregret.search import Search
 from noregret.standings import Assumption, Information
 from noregret.streams import Purpose
+from noregret.words import counted, times
 
 FIRST, PER_FEATURE = 5, 0.2  # candidates drawn by chance, and more for every lengthscale
 FEATURES = 20  # lengthscales that are counted, at most
@@ -117,19 +119,27 @@ class Learner:
     def estimates(self, state: Knowledge, evidence: Evidence) -> Estimates:
         """Return mean and deviation at evaluated points, with a theorem's band around them.
 
-        Where all values told were the same, nothing is known of scale, and bounds are infinite.
+        Deviations are as wide as calibration and the number of points ask for. Where a constant may
+        explain the values as well, they and the bounds reach it too: all may be noise. Where all
+        values told were the same, nothing is known of scale, and bounds are infinite.
         """
         grasp, seen = self._grasp(state, evidence)
-        at = self._bandit(grasp, evidence).estimates(grasp.belief, seen)
-        m, reach = grasp.mean, math.inf if grasp.lesson.is_constant else 0.0
-        here = positions(evidence.told.rows, seen.told.rows)
-        low = evidence.told.y < grasp.lesson.floor
-        return Estimates(
-            at.mean[here] + m,
-            at.std[here] + reach,
-            np.where(low, -math.inf, at.lower[here] + m - reach),
-            at.upper[here] + m + reach,
+        at, lesson, m = (
+            self._bandit(grasp, evidence).estimates(grasp.belief, seen),
+            grasp.lesson,
+            grasp.mean,
         )
+        here = positions(evidence.told.rows, seen.told.rows)
+        mean, lower, upper = (bound[here] + m for bound in (at.mean, at.lower, at.upper))
+        std = at.std[here] * lesson.widening * lesson.youth
+        if lesson.is_constant:
+            std, lower, upper = std + math.inf, lower - math.inf, upper + math.inf
+        elif lesson.is_tentative:
+            low, high = _constant(evidence)
+            std = np.hypot(std, mean - 0.5 * (low + high))
+            lower, upper = np.minimum(lower, low), np.maximum(upper, high)
+        lower = np.where(evidence.told.y < lesson.floor, -math.inf, lower)
+        return Estimates(mean, std, lower, upper)
 
     def posterior(self, state: Knowledge, evidence: Evidence) -> Outlook:
         """Return the posterior that the next batch would start from."""
@@ -142,25 +152,32 @@ class Learner:
         grasp, seen = self._grasp(state, evidence)
         gap = self._bandit(grasp, evidence).certify(grasp.belief, seen, row)
         lesson, m = grasp.lesson, grasp.mean
-        reach = math.inf if lesson.is_constant else 0.0
+        lowest, highest = gap.lowest + m, gap.highest + m
+        if lesson.is_constant:
+            lowest, highest = -math.inf, math.inf
+        elif lesson.is_tentative:
+            low, high = _constant(evidence)
+            lowest, highest = min(lowest, low), max(highest, high)
         lost = len(evidence.lost)
-        floor = f"{lesson.floored} averages that count as a floor say no more"
-        failed = f"{lost} points where evaluations failed would have had low values"
+        floor = f"{counted(lesson.floored, 'average')} counted as a floor would say no more"
+        failed = f"{counted(lost, 'point')} where evaluations failed would have had low values"
+        wide = lesson.widening * lesson.youth
         learned = (
             *((Assumption(floor),) if lesson.floored else ()),
             *((Assumption(failed),) if lost else ()),
             Assumption(
-                f"kernel and mean, learned {lesson.number} times from the values, are right"
+                f"kernel and mean, learned {times(lesson.number)} from the values, are right, with "
+                f"deviations {wide:.3g} times as wide for {counted(lesson.points, 'point')}"
             ),
             Assumption("noise is even across the pool", False if lesson.is_uneven else None),
             Assumption("not all values told are the same", not lesson.is_constant),
         )
         return replace(
             gap,
-            gap=gap.gap + reach,
+            gap=max(highest - lowest, 0.0),
             delta=self.manner.delta,
-            highest=gap.highest + m + reach,
-            lowest=gap.lowest + m - reach,
+            highest=highest,
+            lowest=lowest,
             assumptions=(*gap.assumptions, *learned),
         )
 
@@ -175,18 +192,23 @@ class Learner:
         if leader is not None:
             leader = replace(leader, mean=leader.mean + grasp.mean)
         mean = thought.mean + grasp.mean
-        return replace(thought, mean=mean, correlations=near, leader=leader)
+        floor = grasp.lesson.floor
+        return replace(thought, mean=mean, correlations=near, leader=leader, floor=floor)
 
     def account(
         self, state: Knowledge, evidence: Evidence, outwards: Callable[[float], float]
     ) -> tuple[str, ...]:
         """Say in some sentences what is done and why, the first of them in short."""
         grasp = self._grasp(state, evidence)[0] if len(evidence.told) else None
+        unique = len(evidence.told) + len(evidence.lost)
         return account_of(
             self.family,
             None if grasp is None else grasp.lesson,
-            how="" if grasp is None else self.manner.describe(grasp, state.doubts),
+            how="" if grasp is None else self.manner.describe(grasp, unique, state.doubts),
             attitude=self.manner.attitude,
+            deterministic=self.manner.deterministic,
+            failed=int(evidence.failed_counts.sum()),
+            lost=len(evidence.lost),
             names=self.names,
             outwards=outwards,
         )
@@ -282,7 +304,7 @@ class Learner:
         )
         nothing = Belief(self.manner.prior(lesson, points, evidence.places.dim), Information(), 1.0)
         grasp = Grasp(lesson, nothing, points, values)
-        log.info("%s", self.manner.describe(grasp, 0))
+        log.info("%s", self.manner.describe(grasp, points, 0))
         belief = self._bandit(grasp, evidence).told_all(grasp.seen(evidence))
         return replace(grasp, belief=belief)
 
@@ -322,3 +344,14 @@ class Learner:
                 "none of these is worth evaluating again."
             )
         return replace(evidence, excluded=closed)
+
+
+def _constant(evidence: Evidence) -> tuple[float, float]:
+    """Return between which numbers f lies if it is a constant, 19 times in 20 (Student's t)."""
+    told, many = evidence.told, evidence.entries > 1
+    mean = float(told.w @ told.y / told.w.sum())
+    inside = float((evidence.entries[many] - 1.0) @ evidence.scatter[many])
+    squares = float(told.w @ (told.y - mean) ** 2) + inside
+    freedom = max(float(evidence.entries.sum()) - 1.0, 1.0)
+    reach = float(stdtrit(freedom, 0.975)) * math.sqrt(squares / freedom / evidence.evaluations)
+    return mean - reach, mean + reach

@@ -21,6 +21,7 @@ from noregret.policy import Evidence
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points, subset
 from noregret.search import Search
 from noregret.stays import Settle
+from noregret.words import counted, times
 
 Attitude: TypeAlias = Literal["safe", "balanced", "greedy"]
 FACTORS = {"balanced": 0.45, "greedy": 0.25}  # of √(2 log(1 + t))
@@ -88,9 +89,9 @@ class Manner:
     def doubts(self) -> bool:
         return self.attitude != "safe" and not self.deterministic
 
-    def describe(self, grasp: Grasp, doubted: int) -> str:
-        """Say in one line which algorithm runs, and why."""
-        points = f"{grasp.points} unique point{'' if grasp.points == 1 else 's'}"
+    def describe(self, grasp: Grasp, unique: int, doubted: int) -> str:
+        """Say in one line which algorithm runs on so many points, and why."""
+        points = counted(unique, "unique point")
         if grasp.is_sparse:
             belief = f"BBKB's dictionary, as {points} have piled up (more than {MANY})"
         else:
@@ -100,7 +101,7 @@ class Manner:
         elif self.deterministic:
             choice = "expected improvement, nothing twice (deterministic)"
         else:
-            choice = f"upper bounds ({self.attitude}), doubted {doubted} times"
+            choice = f"upper bounds ({self.attitude}), doubted {times(doubted)}"
         size = (
             f"{self.workers} at a time" if self.workers > 1 else "stays while nothing is to learn"
         )
@@ -145,7 +146,7 @@ class Manner:
         theorem: Width = RKHSWidth(delta)
         if grasp.is_sparse:
             theorem = BBKBWidth(delta, LIMIT, fresh=True)
-        band = ScaledWidth(theorem, lesson.widening)
+        band = ScaledWidth(theorem, lesson.widening * lesson.youth)
         acquisition, width = self._acquisition(lesson, band)
         return Bandit(
             search=search,

@@ -37,6 +37,7 @@ from noregret.snapshot import Parts
 from noregret.threads import steady
 from noregret.tickets import Ticket
 from noregret.trace import Trace
+from noregret.words import counted
 
 MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
 Goal: TypeAlias = Literal["max", "min"]
@@ -79,10 +80,8 @@ class Optimizer:
         self._books = Books.opened(Places.of(pool), units, int(seed))
 
     def __repr__(self) -> str:
-        return (
-            f"Optimizer({type(self._policy).__name__}, {self.pool!r}, "
-            f"{self.evaluations} evaluations of {self.unique} candidates)"
-        )
+        told = f"{counted(self.evaluations, 'evaluation')} of {counted(self.unique, 'candidate')}"
+        return f"Optimizer({type(self._policy).__name__}, {self.pool!r}, {told})"
 
     def ask(self, *, at_most: int | None = None, worker: str = "") -> Batch:
         """Return what to evaluate next, at most `at_most` evaluations (100 000 if not given).

@@ -156,6 +156,7 @@ class Appraisal:
     correlations: Vector | None = None  # (n,) a priori, with each point told
     rank: int | None = None  # 1 is the highest score; None where that was not looked at
     leader: Leader | None = None
+    floor: float = -math.inf  # averages below it count as this
 
 
 State = TypeVar("State")

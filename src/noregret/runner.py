@@ -19,6 +19,7 @@ from noregret.pools import Domain, Keys
 from noregret.progress import Display
 from noregret.stopping import Stop, Watch, as_stops
 from noregret.values import MOST_VALUE
+from noregret.words import counted
 
 Objective: TypeAlias = Callable[[Vector], "float | Failed"]
 Callback: TypeAlias = Callable[[Optimizer, Batch, "list[float | Failed]"], "bool | None"]
@@ -82,15 +83,17 @@ class Result:
 
     def __str__(self) -> str:
         found = f"best {self.best()}" if self.optimizer.evaluations else "nothing measured"
-        switches = f"{self.switches} switch{'' if self.switches == 1 else 'es'}"
-        return f"{len(self.values)} evaluations ({self.ended}), {switches}; {found}"
+        spent = counted(len(self.values), "evaluation")
+        failed = int(np.isnan(self.values).sum())
+        ended = f"{failed} failed; {self.ended}" if failed else self.ended
+        return f"{spent} ({ended}), {counted(self.switches, 'switch', 'switches')}; {found}"
 
 
 def maximize(
     f: Objective,
     pool: Domain,
-    *,
     budget: int,
+    *,
     algorithm: Callable[..., Optimizer] = auto,
     stop_when: Stop[Any] | Sequence[Stop[Any]] | None = None,
     callback: Callback | None = None,
@@ -122,8 +125,8 @@ def maximize(
 def minimize(
     f: Objective,
     pool: Domain,
-    *,
     budget: int,
+    *,
     algorithm: Callable[..., Optimizer] = auto,
     stop_when: Stop[Any] | Sequence[Stop[Any]] | None = None,
     callback: Callback | None = None,
@@ -173,7 +176,8 @@ def _optimise(
         )
     if "goal" in settings:
         raise ArgumentError(
-            f"goal={settings['goal']!r}: maximize and minimize set the goal themselves."
+            f"goal={settings['goal']!r}: maximize and minimize set the goal themselves; the "
+            "smallest value is found by noregret.minimize."
         )
     require_count("budget", wishes.budget)
     return _run(f, algorithm(pool, goal=goal, **settings), wishes)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from scipy.special import chdtri
 
 from noregret.arrays import Rows, Vector
 from noregret.learning.calibration import FEW, LeftOut
@@ -19,8 +20,10 @@ FLOOR = 2.0  # times the distance from the median to the best or the lower quart
 SURE = 1e6  # how many replicates the user's word that there is no noise is worth
 NOISELESS = 1e-6  # of the spread of the averages: noise that counts as none
 FAINT = 1.0  # nats: a model that says less more than a constant has found nothing
+CLEARLY = 3.0  # nats: a model that says more more is not taken for noise
 WIDER = 1.4  # growth of the points after which parameters are sought from several starts again
 TIED, CROWD = 5, 3.0  # candidates that share the highest value, and how many times any other's
+SAFELY = 0.95  # probability that deviations are widened enough for the number of points
 UNEVEN = 1e-3  # probability below which noise is said to differ across the pool
 
 
@@ -49,9 +52,24 @@ class Lesson:
         return self.structure < FAINT
 
     @property
+    def is_tentative(self) -> bool:
+        """Whether noise about a constant is not clearly less likely: 20 to 1, say."""
+        return self.structure < CLEARLY
+
+    @property
     def is_calibrated(self) -> bool:
         """Whether there were points enough to compare the model's deviations with."""
         return self.points >= FEW
+
+    @property
+    def youth(self) -> float:
+        """By how much deviations that were learned from so few points may be too small.
+
+        Of n normal values, √((n − 1)/q) times their standard deviation is at least the true one 19
+        times in 20, q being the 5 % quantile of χ² with n − 1 degrees of freedom.
+        """
+        freedom = max(self.points - 1, 1)
+        return math.sqrt(freedom / float(chdtri(freedom, SAFELY)))
 
     @property
     def is_uneven(self) -> bool:
@@ -83,7 +101,7 @@ def learn(
 
     On more than some hundred points, on a subset. Parameters are sought from where the last lesson
     found them, and from other starts too once there are 1.4 times the points. Deterministic values
-    are replicates of themselves that agree.
+    are replicates of themselves that agree, unless some are seen not to.
     """
     low, middle, best = (float(at) for at in np.quantile(averages, (0.25, 0.5, 1.0)))
     reach = max(best - middle, middle - low)
@@ -91,7 +109,7 @@ def learn(
     seen = np.maximum(averages, floor)
     error = PureError.of(entries, scatter)
     variance, freedom = error.variance, error.freedom
-    if deterministic:
+    if deterministic and not variance > 0:
         variance, freedom = NOISELESS * float(np.var(seen)), SURE
     sample = some(Sample(X, counts, seen, variance, freedom), rng)
     starts = () if last is None else (last.model.theta,)
