@@ -49,6 +49,10 @@ def _mini(problem: Problem, seed: int, horizon: int) -> Player:
     return Ours(problem, papers.mini_gp_ucb(problem, seed, horizon))
 
 
+def _mini_ei(problem: Problem, seed: int, horizon: int) -> Player:
+    return Ours(problem, papers.mini_gp_ei(problem, seed, horizon))
+
+
 def _bbkb(problem: Problem, seed: int, horizon: int) -> Player:
     return Ours(problem, papers.bbkb(problem, seed, horizon))
 
@@ -75,6 +79,7 @@ CONTESTANTS: dict[str, Contestant] = {
         Contestant("log-ei", "BoTorch log EI", _log_ei, 200, FEW_SEEDS, rival=True),
         Contestant("evolution", "regularised evolution", _evolution, rival=True),
         Contestant("mini-gp-ucb", "MINI-GP-UCB, paper", _mini, rival=True),
+        Contestant("mini-gp-ei", "MINI-GP-EI, paper", _mini_ei, rival=True),
         Contestant("bbkb", "BBKB, paper", _bbkb, 1000, rival=True),
         Contestant(UNIFORM, "uniform", _uniform),
     )

@@ -24,6 +24,7 @@ COLOURS = {
     "log-ei": "#009e73",
     "evolution": "#222222",
     "mini-gp-ucb": "#e69f00",
+    "mini-gp-ei": "#a6761d",
     "bbkb": "#cc79a7",
     "uniform": "#888888",
 }

@@ -30,10 +30,11 @@ ARCHITECTURES, ARCHITECTURES_LIMIT = 100.0, 1.1
 
 
 def mini_gp_ucb(problem: Problem, seed: int, horizon: int) -> nr.Optimizer:
-    pool, lengthscale = _numeric(problem), MINI_BANDWIDTH * longest(problem)
-    model = _model(problem, lengthscale, seed, horizon)
-    model["noise_std"] *= _level(problem) ** -0.5  # λ = ξ² is the level, not its square
-    return nr.mini_gp_ucb(pool, limit=MINI_LIMIT, **model)
+    return nr.mini_gp_ucb(_numeric(problem), limit=MINI_LIMIT, **_mini(problem, seed, horizon))
+
+
+def mini_gp_ei(problem: Problem, seed: int, horizon: int) -> nr.Optimizer:
+    return nr.mini_gp_ei(_numeric(problem), limit=MINI_LIMIT, **_mini(problem, seed, horizon))
 
 
 def bbkb(problem: Problem, seed: int, horizon: int) -> nr.Optimizer:
@@ -64,8 +65,14 @@ def longest(problem: Problem) -> float:
 def _numeric(problem: Problem) -> nr.Pool | nr.Box:
     """Return the domain, or a pool of the numbers that stand in for bits."""
     if isinstance(problem.domain, nr.BitPool):
-        return nr.Pool(problem.numbers)
+        return nr.Pool(problem.numbers[problem.order])
     return problem.domain
+
+
+def _mini(problem: Problem, seed: int, horizon: int) -> Model:
+    model = _model(problem, MINI_BANDWIDTH * longest(problem), seed, horizon)
+    model["noise_std"] *= _level(problem) ** -0.5  # λ = ξ² is the level, not its square
+    return model
 
 
 def _level(problem: Problem) -> float:

@@ -47,6 +47,8 @@ class Figure:
     high: float
 
     def __str__(self) -> str:
+        if self.low == self.high:  # of one run: nothing is known of others
+            return f"{self.value:.3g}"
         return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
 
     @property

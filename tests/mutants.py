@@ -761,8 +761,8 @@ MUTANTS = (
     Mutant(
         "a target is a target for luck",
         "stopping.py",
-        "surely = look.sign * best.mean - self.deviations * _deviation(best)",
-        "surely = look.sign * best.mean + self.deviations * _deviation(best)",
+        "surely = look.sign * best.mean - away",
+        "surely = look.sign * best.mean + away",
         STOPPING + "test_a_lucky_value_does_not_end_a_run",
     ),
     Mutant(
@@ -901,10 +901,52 @@ MUTANTS = (
     ),
     Mutant(
         "equal values make bounds sure",
-        "learner.py",
+        "candour.py",
         "std, lower, upper = std + math.inf, lower - math.inf, upper + math.inf",
         "pass",
         AUTO + "test_equal_values_leave_everything_open",
+    ),
+    Mutant(
+        "a dictionary forgets what was measured",
+        "candour.py",
+        "np.full(len(told), True) if grasp.is_sparse else _twins(evidence)",
+        "_twins(evidence)",
+        "tests/test_oddities.py::test_a_dictionary_forgets_nothing_that_was_measured",
+    ),
+    Mutant(
+        "candidates with the same features are one",
+        "candour.py",
+        "twins: Mask = counts[which] > 1",
+        "twins: Mask = counts[which] > 2",
+        "tests/test_oddities.py::test_candidates_with_the_same_features_are_two",
+    ),
+    Mutant(
+        "what is under way counts as never met",
+        "doubts.py",
+        "met = np.concatenate([seen.told.rows, seen.open_.rows, seen.failed_rows])\n    first",
+        "met = seen.told.rows\n    first",
+        "tests/test_oddities.py::test_whole_numbers_are_never_evaluated_twice",
+    ),
+    Mutant(
+        "one point far off takes the middle along",
+        "learning/families.py",
+        "np.clip(U - np.median(U, axis=0), -BEYOND, BEYOND)",
+        "U - U.mean(axis=0)",
+        "tests/test_oddities.py::test_a_point_far_off_spoils_nothing",
+    ),
+    Mutant(
+        "a kernel centred on whatever comes first",
+        "kernels/stationary.py",
+        "np.sort(Z[[0, len(Z) // 2, -1]], axis=0)[1]",
+        "Z[0]",
+        "tests/test_oddities.py::test_a_point_far_off_spoils_nothing",
+    ),
+    Mutant(
+        "what is added for rounding has no slope",
+        "learning/likelihood.py",
+        " + JITTER * math.exp(theta[0]) * float(np.trace(M))",
+        "",
+        "tests/test_oddities.py::test_slopes_count_what_rounding_needs",
     ),
     Mutant(
         "bounds of few points as if they were many",
@@ -922,7 +964,7 @@ MUTANTS = (
     ),
     Mutant(
         "a constant is known as well as if averages were single values",
-        "learner.py",
+        "candour.py",
         "freedom = max(float(evidence.entries.sum()) - 1.0, 1.0)",
         "freedom = max(float(evidence.evaluations) - 1.0, 1.0)",
         "tests/test_bounds.py::test_replicates_count_as_what_they_are",

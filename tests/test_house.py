@@ -102,6 +102,7 @@ MAP = (
     "accounts",
     "doubts",
     "manners",
+    "candour",
     "learner",
     "baselines",
     "mutations",

@@ -13,7 +13,7 @@ import noregret as nr
 from compare.problems.listing import Groups, Listing
 from compare.problems.space import Space
 from experiments.problems.base import GaussianNoise, Replicates, noise_level
-from noregret.arrays import Matrix, Vector
+from noregret.arrays import Indices, Matrix, Vector
 
 Domain: TypeAlias = nr.Pool | nr.BitPool | nr.Box
 Points: TypeAlias = npt.NDArray[Any]  # rows of a pool (int64), or points of a box (float64)
@@ -43,6 +43,7 @@ class Problem:
     noise_std: float  # of one evaluation; 0 if evaluations are exact
     space: Space  # what a person would describe a candidate by
     groups: Groups | None = None  # columns that mutate together; None: to near neighbours
+    order: Indices | None = None  # (N,) the candidate that each row of the pool is; None in a box
 
     @property
     def candidates(self) -> int | None:
@@ -58,9 +59,9 @@ class Problem:
 
     @property
     def numbers(self) -> Matrix:
-        """Features as numbers, for methods that take nothing else: (N, d)."""
+        """Features of candidates as numbers, for methods that take nothing else: (N, d)."""
         if isinstance(self.domain, nr.Pool):
-            return self.domain.X
+            return self.domain.X[np.argsort(self._order)]
         assert self.space.table is not None, "a box has no table"
         return self.space.table
 
@@ -73,13 +74,18 @@ class Problem:
         """Return what a batch of the library asks for, one point an evaluation."""
         if isinstance(self.domain, nr.Box):
             return np.repeat(batch.x, batch.repeats, axis=0)
-        return batch.sequence.astype(np.int64)
+        return self._order[batch.sequence]
 
     def recommended(self, best: nr.Best) -> Points:
         """Return what the library recommends, as one point."""
         if isinstance(self.domain, nr.Box):
             return best.x[None]
-        return np.array([best.id], dtype=np.int64)
+        return self._order[np.array([best.id], dtype=np.int64)]
+
+    @property
+    def _order(self) -> Indices:
+        assert self.order is not None, "a box has no order"
+        return self.order
 
 
 @final
@@ -117,6 +123,7 @@ def of_values(
         noise_std=noise_std,
         space=listing.space,
         groups=listing.groups,
+        order=listing.order,
     )
 
 

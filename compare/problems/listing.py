@@ -14,7 +14,7 @@ import numpy.typing as npt
 import noregret as nr
 from compare.problems.space import Columns, Space
 from experiments.data import path_of
-from noregret.arrays import Matrix, Vector
+from noregret.arrays import Indices, Matrix, Vector
 from noregret.extras import require_extra
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
@@ -25,17 +25,29 @@ Groups: TypeAlias = tuple[tuple[int, ...], ...]
 class Listing:
     """A pool, its parameters, and the columns that mutate together."""
 
-    pool: nr.Pool | nr.BitPool
+    pool: nr.Pool | nr.BitPool  # its rows are candidates in another order
     space: Space
+    order: Indices  # (N,) the candidate that each row of the pool is
     groups: Groups | None = None  # None where no two candidates differ in one column alone
+
+
+def shuffled(count: int) -> Indices:
+    """Return an order that tells nothing, always the same.
+
+    Ties go to the first of a pool's rows, and some tables are sorted by what is sought.
+    """
+    order: Indices = np.random.default_rng(count).permutation(count)
+    return order
 
 
 def framed(columns: Columns, *, log: Collection[str] = (), mutable: bool = True) -> Listing:
     """Take a table as a data frame: words become a feature a level, numbers stay as they are."""
     pyarrow = require_extra("pyarrow", extra="tables", what="python -m compare")
-    pool = nr.Pool.from_frame(pyarrow.table(dict(columns)))
+    order = shuffled(len(next(iter(columns.values()))))
+    mixed = {name: np.asarray(column)[order] for name, column in columns.items()}
+    pool = nr.Pool.from_frame(pyarrow.table(mixed))
     groups = tuple(pool.groups.values()) if mutable else None
-    return Listing(pool, Space.of(columns, log=log), groups)
+    return Listing(pool, Space.of(columns, log=log), order, groups)
 
 
 def coded(names: Sequence[str], levels: Sequence[str], codes: npt.NDArray[np.uint8]) -> Listing:
@@ -45,13 +57,16 @@ def coded(names: Sequence[str], levels: Sequence[str], codes: npt.NDArray[np.uin
     words = np.array(levels)
     space = Space.of({name: words[codes[:, at]].tolist() for at, name in enumerate(names)})
     groups = tuple(tuple(range(at, at + count)) for at in range(0, one_hot.shape[1], count))
-    return Listing(nr.Pool(one_hot), space, groups)
+    order = shuffled(len(codes))
+    return Listing(nr.Pool(one_hot[order]), space, order, groups)
 
 
 def measured(names: Sequence[str], X: Matrix, *, mutable: bool = False) -> Listing:
     """Take numbers as they are."""
     space = Space.of({name: X[:, at] for at, name in enumerate(names)})
-    return Listing(nr.Pool(X), space, tuple((at,) for at in range(len(names))) if mutable else None)
+    groups = tuple((at,) for at in range(len(names))) if mutable else None
+    order = shuffled(len(X))
+    return Listing(nr.Pool(X[order]), space, order, groups)
 
 
 def sheet(file: str) -> dict[str, list[str]]:

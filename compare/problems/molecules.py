@@ -34,10 +34,11 @@ def enamine(*, noisy: bool = False) -> Problem:
     """
     with np.load(path_of("enamine50k_docking.npz"), allow_pickle=False) as held:
         names = json.loads(str(held["header"]))["descriptors"]
-        space = measured(names, held["desc"].astype(np.float64)).space
-        pool = nr.BitPool(held["fp"], packed=True)
+        described = measured(names, held["desc"].astype(np.float64))
+        pool = nr.BitPool(held["fp"][described.order], packed=True)
         scores = held["y"].astype(np.float64)
-    return recorded("enamine", "Enamine 50k", Listing(pool, space), -scores, noisy=noisy)
+    listing = Listing(pool, described.space, described.order)
+    return recorded("enamine", "Enamine 50k", listing, -scores, noisy=noisy)
 
 
 def reaction(name: str, *, noisy: bool = False) -> Problem:

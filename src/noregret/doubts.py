@@ -133,6 +133,26 @@ def by_draw(
     return Proposal(rows[chosen], X[chosen], ones, posterior.variance(X[chosen]), reason)
 
 
+def unmet(proposal: Proposal, seen: Evidence) -> Proposal | None:
+    """Return what a proposal has of points never met, once each; None where that is nothing.
+
+    In a box of whole numbers what was found anew may be a point met before.
+    """
+    rows = seen.places.expected(proposal.rows, proposal.X)
+    met = np.concatenate([seen.told.rows, seen.open_.rows, seen.failed_rows])
+    first = np.sort(np.unique(rows, return_index=True)[1])
+    new = first[~np.isin(rows[first], met)]
+    if not len(new):
+        return None
+    return replace(
+        proposal,
+        rows=proposal.rows[new],
+        X=proposal.X[new],
+        repeats=np.ones(len(new), dtype=np.int64),
+        variances=proposal.variances[new],
+    )
+
+
 def prolonged(proposal: Proposal, ridge: float, switch_cost: float, room: int) -> Proposal:
     """Stay on every candidate until it is worth the switch, within MINI's bound (`Settle`)."""
     with np.errstate(divide="ignore"):

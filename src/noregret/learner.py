@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from scipy.special import stdtrit
 
-from noregret import doubts
+from noregret import candour, doubts
 from noregret.accounts import account_of
 from noregret.arrays import Mask, Rows, positions
 from noregret.bandit import Bandit, Belief
 from noregret.batching import FixedSize
-from noregret.errors import ExhaustedError, NothingToldError
+from noregret.errors import ArgumentError, ExhaustedError, NothingToldError
 from noregret.kernels import probe_rows
 from noregret.learning import Family, learn
 from noregret.manners import Grasp, Manner
@@ -30,6 +29,7 @@ FIRST, PER_FEATURE = 5, 0.2  # candidates drawn by chance, and more for every le
 FEATURES = 20  # lengthscales that are counted, at most
 GROWTH = 1.1  # of the points after which a model is learned anew, …
 SOON = 1.05  # … or after a surprise
+FARTHEST = 1e100  # features off the pool
 FAILURES = 2  # after which a candidate without a value is given up
 
 log = logging.getLogger(__name__)
@@ -79,8 +79,14 @@ class Learner:
 
     def vet(self, X: Rows) -> None:
         """Let a kernel of the family look at points before they are written down."""
-        if len(X):
-            probe_rows(self.family.kernel(self.family.prior[0]), X)
+        if not len(X):
+            return
+        if X.dtype == np.float64 and np.abs(X).max() > FARTHEST:
+            raise ArgumentError(
+                f"a feature of {np.abs(X).max():g} is too large to be compared with others; give "
+                f"numbers of at most {FARTHEST:g}."
+            )
+        probe_rows(self.family.kernel(self.family.prior[0]), X)
 
     def propose(
         self, state: Knowledge, evidence: Evidence, room: int
@@ -117,29 +123,12 @@ class Learner:
         return proposal, replace(state, idle=state.idle + idle)
 
     def estimates(self, state: Knowledge, evidence: Evidence) -> Estimates:
-        """Return mean and deviation at evaluated points, with a theorem's band around them.
-
-        Deviations are as wide as calibration and the number of points ask for. Where a constant may
-        explain the values as well, they and the bounds reach it too: all may be noise. Where all
-        values told were the same, nothing is known of scale, and bounds are infinite.
-        """
+        """Return mean and deviation at evaluated points, with a theorem's band around them."""
         grasp, seen = self._grasp(state, evidence)
-        at, lesson, m = (
-            self._bandit(grasp, evidence).estimates(grasp.belief, seen),
-            grasp.lesson,
-            grasp.mean,
-        )
+        at = self._bandit(grasp, evidence).estimates(grasp.belief, seen)
         here = positions(evidence.told.rows, seen.told.rows)
-        mean, lower, upper = (bound[here] + m for bound in (at.mean, at.lower, at.upper))
-        std = at.std[here] * lesson.widening * lesson.youth
-        if lesson.is_constant:
-            std, lower, upper = std + math.inf, lower - math.inf, upper + math.inf
-        elif lesson.is_tentative:
-            low, high = _constant(evidence)
-            std = np.hypot(std, mean - 0.5 * (low + high))
-            lower, upper = np.minimum(lower, low), np.maximum(upper, high)
-        lower = np.where(evidence.told.y < lesson.floor, -math.inf, lower)
-        return Estimates(mean, std, lower, upper)
+        at = Estimates(at.mean[here], at.std[here], at.lower[here], at.upper[here])
+        return candour.allowed(grasp, at, evidence)
 
     def posterior(self, state: Knowledge, evidence: Evidence) -> Outlook:
         """Return the posterior that the next batch would start from."""
@@ -151,20 +140,21 @@ class Learner:
         """Return how far a row can be from the best, and what was learned for that."""
         grasp, seen = self._grasp(state, evidence)
         gap = self._bandit(grasp, evidence).certify(grasp.belief, seen, row)
-        lesson, m = grasp.lesson, grasp.mean
-        lowest, highest = gap.lowest + m, gap.highest + m
-        if lesson.is_constant:
-            lowest, highest = -math.inf, math.inf
-        elif lesson.is_tentative:
-            low, high = _constant(evidence)
-            lowest, highest = min(lowest, low), max(highest, high)
+        lesson, at = grasp.lesson, self.estimates(state, evidence)
+        place = int(np.flatnonzero(evidence.told.rows == row)[0])
+        lowest = float(at.lower[place])
+        highest = max(gap.highest + grasp.mean, float(at.upper[place]))
+        if lesson.is_tentative:
+            highest = max(highest, candour.constant(evidence)[1])
         lost = len(evidence.lost)
         floor = f"{counted(lesson.floored, 'average')} counted as a floor would say no more"
         failed = f"{counted(lost, 'point')} where evaluations failed would have had low values"
+        own = "what is a candidate's own, of those never evaluated, is no more than noise"
         wide = lesson.widening * lesson.youth
         learned = (
             *((Assumption(floor),) if lesson.floored else ()),
             *((Assumption(failed),) if lost else ()),
+            *((Assumption(own),) if grasp.is_sparse and lesson.model.own else ()),
             Assumption(
                 f"kernel and mean, learned {times(lesson.number)} from the values, are right, with "
                 f"deviations {wide:.3g} times as wide for {counted(lesson.points, 'point')}"
@@ -256,7 +246,9 @@ class Learner:
         new: Proposal | None = proposal
         if size > 1:
             new = doubts.by_draw(bandit, belief, seen, size)
-        if new is None or np.isin(new.rows, seen.told.rows).any() or (new.repeats > 1).any():
+        if new is not None:
+            new = doubts.unmet(new, seen)
+        if new is None:
             new = doubts.by_chance(belief.posterior, seen, size)
         if new is None:  # of a box of whole numbers, as pools are closed before
             raise ExhaustedError("no point was found that was never evaluated.")
@@ -277,10 +269,10 @@ class Learner:
         rng = evidence.rng(Purpose.START)
         picks = doubts.chance(evidence, min(left, room), rng)
         if not len(picks):
-            self._open(evidence)  # raises where nothing may come twice
+            left_open = self._open(evidence)  # raises where nothing may come twice
             if len(told):
                 return None
-            picks = evidence.places.draw(evidence.excluded, 1, rng)
+            picks = evidence.places.draw(left_open.excluded, 1, rng)
         ones = np.ones(len(picks), dtype=np.int64)
         reason = "start: drawn by chance"
         return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), reason)
@@ -344,14 +336,3 @@ class Learner:
                 "none of these is worth evaluating again."
             )
         return replace(evidence, excluded=closed)
-
-
-def _constant(evidence: Evidence) -> tuple[float, float]:
-    """Return between which numbers f lies if it is a constant, 19 times in 20 (Student's t)."""
-    told, many = evidence.told, evidence.entries > 1
-    mean = float(told.w @ told.y / told.w.sum())
-    inside = float((evidence.entries[many] - 1.0) @ evidence.scatter[many])
-    squares = float(told.w @ (told.y - mean) ** 2) + inside
-    freedom = max(float(evidence.entries.sum()) - 1.0, 1.0)
-    reach = float(stdtrit(freedom, 0.975)) * math.sqrt(squares / freedom / evidence.evaluations)
-    return mean - reach, mean + reach

@@ -25,7 +25,7 @@ from noregret.words import counted, times
 
 Attitude: TypeAlias = Literal["safe", "balanced", "greedy"]
 FACTORS = {"balanced": 0.45, "greedy": 0.25}  # of √(2 log(1 + t))
-MANY = 1000  # unique points from which on they are seen through a dictionary
+MANY = 2000  # unique points from which on they are seen through a dictionary
 OVERSAMPLE = 2.0  # q̄ of that dictionary
 LIMIT = 2.0  # C̃ of its batches
 LEEWAY = 0.05  # of the deviation at a point of a box, for which it is evaluated again

@@ -77,7 +77,8 @@ class Target:
     That is, once  mean − deviations·std ≥ value  (minimising, mean + deviations·std ≤ value) for
     the posterior mean and standard deviation of `best()`: true with a probability of some 98 % by
     the model, with the default of 2, and as right as kernel and noise are. One lucky value among
-    many seldom does, since it moves the mean but in part and leaves the deviation large. The
+    many seldom does, since it moves the mean but in part and leaves the deviation large (but a run
+    is looked at often, and the chances add up). The
     theorems' bounds, `best().lower` and `upper`, are so wide that most runs would never end by
     them; `GapBelow` goes by them. `deviations=0` takes the mean at its word.
 
@@ -106,7 +107,8 @@ class Target:
         best = look.best
         if best is None:
             return None, None
-        surely = look.sign * best.mean - self.deviations * _deviation(best)
+        away = self.deviations * _deviation(best) if self.deviations else 0.0
+        surely = look.sign * best.mean - away
         reached = surely >= look.sign * self.value
         return (f"target {self.value:g} reached" if reached else None), None
 

@@ -46,7 +46,9 @@ def bits() -> Problem:
     rng = np.random.default_rng(1)
     described = measured(("weight",), rng.random((30, 1))).space
     pool = nr.BitPool(rng.integers(2, size=(30, 16)))
-    return recorded("small", "Small", Listing(pool, described), rng.random(30), noisy=True)
+    return recorded(
+        "small", "Small", Listing(pool, described, np.arange(30)), rng.random(30), noisy=True
+    )
 
 
 PROBLEMS = {
@@ -397,7 +399,8 @@ def test_log_ei_is_the_logarithm_of_ei_and_does_not_underflow() -> None:
 
 def test_every_contestant_is_made_of_a_problem_a_seed_and_a_budget() -> None:
     assert list(contestants.CONTESTANTS) == [
-        *("auto", "tpe", "gp-sampler", "log-ei", "evolution", "mini-gp-ucb", "bbkb", "uniform")
+        *("auto", "tpe", "gp-sampler", "log-ei", "evolution", "mini-gp-ucb", "mini-gp-ei"),
+        *("bbkb", "uniform"),
     ]
     codes = coded(("a",), ("u", "v"), np.array([[0], [1]], dtype=np.uint8))
     held = recorded("small", "Small", codes, np.arange(2.0))

@@ -146,10 +146,25 @@ def test_a_box_speaks_in_points_and_a_pool_in_rows() -> None:
     assert pool.recommended(opt.best()).tolist() == [rows.max()]
 
 
+def test_the_order_of_a_table_tells_nothing() -> None:
+    """Ties go to the first row: of a table that is sorted by value, that would be the best."""
+    X, values = np.arange(400.0)[:, None], np.arange(400.0)[::-1].copy()
+    held = recorded("some", "Some", measured(("x",), X), values)
+    assert isinstance(held.domain, nr.Pool)
+    assert held.order is not None
+    assert held.domain.X[:, 0].tolist() == held.order.tolist()
+    assert held.numbers.tolist() == X.tolist()
+    assert abs(np.corrcoef(np.arange(400), held.truth(held.order))[0, 1]) < 0.1
+    opt = nr.uniform(held.domain)
+    opt.tell([7], [3.0])
+    assert held.recommended(opt.best()).tolist() == [held.order[7]]
+
+
 def test_codes_become_one_hot_columns() -> None:
     listing = coded(("a", "b"), ("u", "v", "w"), np.array([[0, 2], [1, 1]], dtype=np.uint8))
     assert isinstance(listing.pool, nr.Pool)
-    assert listing.pool.X.tolist() == [[1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 1, 0]]
+    rows = np.array([[1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 1, 0]])
+    assert listing.pool.X.tolist() == rows[listing.order].tolist()
     assert listing.groups == ((0, 1, 2), (3, 4, 5))
     assert [one.levels for one in listing.space.parameters] == [("u", "v"), ("v", "w")]
 
@@ -157,7 +172,8 @@ def test_codes_become_one_hot_columns() -> None:
 def test_tables_keep_numbers_and_spread_words() -> None:
     listing = framed({"salt": ["KF", "CsF", "KF"], "heat": np.array([20.0, 40.0, 80.0])})
     assert isinstance(listing.pool, nr.Pool)
-    assert listing.pool.X.tolist() == [[0, 1, 20], [1, 0, 40], [0, 1, 80]]
+    rows = np.array([[0, 1, 20], [1, 0, 40], [0, 1, 80]])
+    assert listing.pool.X.tolist() == rows[listing.order].tolist()
     assert listing.groups == ((0, 1), (2,))
 
 
@@ -199,5 +215,5 @@ def test_bits_are_described_by_other_numbers() -> None:
     """Who cannot take fingerprints takes descriptors."""
     described = measured(("weight",), np.array([[1.0], [2.0]])).space
     bits = nr.BitPool([[1, 0], [0, 1]])
-    one = recorded("some", "Some", Listing(bits, described), np.array([0.0, 1.0]))
+    one = recorded("some", "Some", Listing(bits, described, np.arange(2)), np.array([0.0, 1.0]))
     assert one.numbers.tolist() == [[1.0], [2.0]]

@@ -159,8 +159,8 @@ def _of_distances(
     With a = (x, ‖x‖², 1) and b = (−2z, 1, ‖z‖²), a·b = ‖x − z‖², up to a rounding error of about
     eps·(‖x‖² + ‖z‖²). Where that matters, close pairs are computed again by differences, so that
     equal rows have distance 0: always for nu = 1/2, whose values move by the root of it; for the
-    others, by which it is passed on as it is, where norms are large. Rows are first centred on one
-    of them, to keep norms small.
+    others, by which it is passed on as it is, where norms are large. Rows are first centred on the
+    middle of three of them, to keep norms small.
     """
     require_numbers(X, Z)
     if isinstance(scale, tuple) and len(scale) != X.shape[1]:
@@ -176,7 +176,7 @@ def _of_distances(
         shape(S)
         return S
     d = X.shape[1]
-    centre = Z[0]
+    centre = np.sort(Z[[0, len(Z) // 2, -1]], axis=0)[1]  # one far off does not move it
     A, B = np.empty((len(X), d + 2)), np.empty((len(Z), d + 2))
     np.divide(X - centre, scale, out=A[:, :d])
     np.divide(Z - centre, scale, out=B[:, :d])

@@ -20,6 +20,7 @@ Shape: TypeAlias = Literal["rough", "smooth"]
 Pull: TypeAlias = Callable[[Matrix], Vector]  # of a symmetric matrix
 LOG_NORMAL = (math.sqrt(2.0), math.sqrt(3.0))  # mean (without ½ log d) and deviation of log ℓ
 OWN = (-3.0, 2.0)  # mean and deviation of log ρ/(1 − ρ), ρ the part that is each one's own
+REMOTE, BEYOND = 1e4, 1e7  # lengthscales from the origin, and from the middle
 LONGEST, SHORTEST = math.log(1e3), math.log(5e-3)
 
 
@@ -104,8 +105,7 @@ class Grouped:
         return Matern(2.5, scales) if self.shape == "rough" else RBF(scales)
 
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
-        U = X / self._scales(theta)
-        U -= U.mean(axis=0)  # differences are all that counts; small norms keep them exact
+        U = _centred(X / self._scales(theta))
         K, slope = SHAPES[self.shape](_squares(U))
 
         def pull(M: Matrix) -> Vector:
@@ -245,6 +245,20 @@ class Owned:
 
 
 FAR = 1e12  # a lengthscale over which nothing changes
+
+
+def _centred(U: Matrix) -> Matrix:
+    """Return points moved to where norms are small: differences count, and stay exact.
+
+    A point far off everything else would take the mean along: there the median is the middle, and
+    what is farther than anything could tell is brought nearer.
+    """
+    near: Matrix
+    if np.abs(U).max(initial=0.0) <= REMOTE:
+        near = U - U.mean(axis=0)
+    else:
+        near = np.clip(U - np.median(U, axis=0), -BEYOND, BEYOND)
+    return near
 
 
 def _squares(U: Matrix) -> Matrix:

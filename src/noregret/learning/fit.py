@@ -22,6 +22,7 @@ ROUGHER = 2.5  # how much shorter, in logarithms, lengthscales are at the second
 SCALE = (0.0, 1.0)  # mean and deviation of log s², relative to the spread of the averages
 NOISE = (math.log(1e-2), 2.0)  # … of log ξ², likewise
 MOST_OWN = 12.0  # of −log ρ/(1 − ρ), and half of it the other way
+HOPELESS = 1e25  # of a loss: there is none
 LEAST_NOISE, MOST_NOISE = math.log(1e-8), math.log(1e2)
 
 
@@ -63,7 +64,7 @@ def fit(
         try:
             value, slopes = likelihood.gradient(theta)
         except np.linalg.LinAlgError:
-            return 1e25, np.zeros(len(theta))
+            return HOPELESS, np.zeros(len(theta))
         held, pull = unlikeliness(theta, mean, std, family.lengthscales)
         return -value + held, -slopes + pull
 
@@ -81,6 +82,9 @@ def fit(
             best = float(found.fun), np.asarray(found.x)
     assert best is not None, "a start is needed"
     theta = best[1]
+    if best[0] >= HOPELESS:  # nothing had a factor: all is noise
+        theta = np.clip(mean, low, high)
+        theta[1] = math.log(unit)
     scale, part = math.exp(theta[0]), family.own(theta[2:])
     shared, own = Scaled(family.kernel(theta[2:]), scale * (1.0 - part)), scale * part
     return Learned(

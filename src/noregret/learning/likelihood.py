@@ -60,7 +60,7 @@ class Likelihood:
         at, seen, noise = self._factored(theta), self.sample, math.exp(theta[1])
         M = np.outer(at.alpha, at.alpha)
         M -= at.inverse()
-        scale = 0.5 * float(np.vdot(M, at.K))
+        scale = 0.5 * (float(np.vdot(M, at.K)) + JITTER * math.exp(theta[0]) * float(np.trace(M)))
         own = 0.5 * noise * float(np.sum(np.diag(M) / seen.w))
         replicates = -0.5 * seen.freedom * (1.0 - seen.error / noise)
         inner = 0.5 * math.exp(theta[0]) * at.pull(M)

@@ -50,9 +50,10 @@ class PureError:
 def unevenness(counts: Vector, variances: Vector) -> float:
     """Return the probability that even noise would look as uneven as this, or more so.
 
-    Bartlett's statistic Σ v_i log(pooled/s_i²)/C over candidates with at least two values, which is
-    nearly χ² with as many degrees of freedom as candidates less one. Small: noise differs across
-    the pool (or is far from Gaussian). 1 where there is too little to tell.
+    Bartlett's statistic Σ v_i log(pooled/s_i²)/C over candidates with at least three values that
+    are not all equal, which is nearly χ² with as many degrees of freedom as candidates less one.
+    Small: noise differs across the pool (or is far from Gaussian). 1 where there is too little to
+    tell.
 
     Source: Bartlett 1937.
     """

@@ -1,0 +1,103 @@
+"""auto where a model has no room for what was measured, or features are not what they seem."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret import manners
+from noregret.learner import Learner
+from noregret.learning import Likelihood, Sample
+from noregret.learning.families import Grouped
+
+X = np.random.default_rng(0).random((400, 3))
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let dictionaries begin at a hundred points."""
+    monkeypatch.setattr(manners, "MANY", 100)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("seed", range(4))
+def test_a_dictionary_forgets_nothing_that_was_measured(seed: int) -> None:
+    """Each candidate is off from what features say; the best by far was confirmed five times."""
+    rng = np.random.default_rng(seed)
+    f = np.sin(4 * X[:, 0]) + X[:, 1] + rng.standard_normal(len(X))
+    optimizer, rows = nr.auto(nr.Pool(X), seed=seed), rng.choice(len(X), 150, replace=False)
+    top = rows[np.argsort(-f[rows])[:20]]
+    optimizer.tell(rows, f[rows])
+    optimizer.tell(np.repeat(top, 4), np.repeat(f[top], 4))
+    best = optimizer.best()
+    assert "dictionary" in optimizer.account()
+    assert best.id == top[0]
+    assert best.lower <= f[top[0]] <= best.upper
+    certificate = optimizer.certificate()
+    assert certificate.guaranteed == pytest.approx(best.lower)
+    assert "candidate's own" in str(certificate)
+
+
+def test_candidates_with_the_same_features_are_two() -> None:
+    """Told 20 times 0 and 20 times 5, neither of them is 2.5."""
+    twins = np.concatenate([X[:1], X[:20]])
+    optimizer = nr.auto(nr.Pool(twins))
+    optimizer.tell(np.repeat([0, 1], 20), np.repeat([0.0, 5.0], 20))
+    optimizer.tell(range(2, 20), np.sin(4 * twins[2:20, 0]))
+    best = optimizer.best()
+    assert best.id == 1
+    assert best.lower <= 5.0 <= best.upper
+    assert best.mean == pytest.approx(5.0, abs=0.1)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_numbers_are_never_evaluated_twice(workers: int, seed: int) -> None:
+    box = nr.Box([(0, 9), (0, 9)], integer=[0, 1])
+    optimizer = nr.auto(box, deterministic=True, seed=seed, workers=workers)
+    met: set[tuple[int, int]] = set()
+    for _ in range(40 // workers):
+        asked = [optimizer.ask(at_most=workers, worker=f"{at}") for at in range(2)]
+        for batch in asked:
+            points = [(int(x[0]), int(x[1])) for x in batch]
+            assert len(set(points)) == len(points)
+            assert not met & set(points)
+            met |= set(points)
+            optimizer.tell(batch, [-float((x[0] - 3) ** 2 + (x[1] - 7) ** 2) for x in batch])
+    assert (3, 7) in met
+
+
+@pytest.mark.parametrize("far", [1e4, 1e8, 1e10, 1e99])
+def test_a_point_far_off_spoils_nothing(far: float) -> None:
+    """Whoever tells a value in the wrong unit once can go on."""
+    f = np.sin(5 * X[:, 0]) + X[:, 1]
+    optimizer = nr.auto(nr.Pool(X))
+    optimizer.tell([[far, 0.5, 0.5]], [0.3])
+    optimizer.tell(range(40), f[:40])
+    optimizer.ask()
+    policy = optimizer.policy
+    assert isinstance(policy, Learner)
+    grasp = policy._grasp(optimizer._state, optimizer._evidence())[0]
+    model, points = grasp.lesson.model, grasp.belief.posterior.points.X
+    gram = model.scale * policy.family.gram(model.theta[2:], points)[0]
+    np.testing.assert_allclose(gram, model.kernel(points, points), atol=1e-6 * model.scale)
+    assert optimizer.best().mean > 1
+    with pytest.raises(nr.NoRegretError, match="too large to be compared"):
+        optimizer.tell([[1e101, 0.5, 0.5]], [0.3])
+
+
+def test_slopes_count_what_rounding_needs() -> None:
+    """Without noise or own parts, what is added for rounding is a part of the scale's slope."""
+    family = Grouped(np.arange(3), np.ones(3))
+    sample = Sample(X[:40], np.ones(40), np.sin(4 * X[:40, 0]))
+    likelihood, theta = Likelihood(family, sample), np.array([1.0, -30.0, 2.5, 2.5, 2.5])
+    step = 1e-4 * np.eye(5)[0]
+    above, below = likelihood.value(theta + step), likelihood.value(theta - step)
+    assert likelihood.gradient(theta)[1][0] == pytest.approx((above - below) / 2e-4, rel=1e-3)
+
+
+def test_a_target_at_its_word_is_met_by_equal_values() -> None:
+    pool, target = nr.Pool(X), nr.Target(0.5, deviations=0)
+    result = nr.maximize(lambda _: 1.0, pool, 30, stop_when=target, progress=False)
+    assert result.ended == "target 0.5 reached"
