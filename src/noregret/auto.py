@@ -42,7 +42,7 @@ def auto(
     goal, seed     "max" or "min"; the same seed makes the same choices
 
     What was learned, what is done and what that guarantees: `optimizer.account()`. Posteriors are
-    exact, on unique points; beyond some thousand of these BBKB's dictionaries take their place.
+    exact, on unique points; beyond two thousand of these BBKB's dictionaries take their place.
 
     >>> import noregret as nr
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
