@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import final
 
@@ -54,8 +53,3 @@ class LeftOut:
         covered = float(np.quantile(np.abs(z), COVERED)) / float(ndtri((1 + COVERED) / 2))
         highest = float(z.max()) / float(ndtri(0.5 ** (1 / n)))
         return min(max(covered, highest, 1.0), MOST_WIDENING)
-
-    def log_score(self) -> float:
-        """Return the mean log density of what was left out: the higher, the better the model."""
-        z = self.error / self.std
-        return float(np.mean(-0.5 * z**2 - np.log(self.std) - 0.5 * math.log(2 * math.pi)))

@@ -28,7 +28,7 @@ def family_for(places: Places) -> tuple[Family, tuple[str, ...]]:
     there are more than 64 features, all numbers share a lengthscale, and all codes.
 
     Codes are those of a table, or consecutive columns of zeros and ones with one 1 in every row.
-    Two passes over the pool.
+    Two passes over the pool, three where codes are looked for among its columns.
     """
     if isinstance(places.domain, BitPool):
         return Fixed(Tanimoto()), ()
