@@ -846,7 +846,7 @@ MUTANTS = (
     Mutant(
         "every doubt is of the best known's flank",
         "doubts.py",
-        "values = values[:, _promising(values.max(axis=0), best)]",
+        "values = values[:, _promising(values.max(axis=0), float(mean.max()))]",
         "pass",
         "tests/test_doubts.py::test_a_function_that_promises_more_is_not_spent_beside_the_best",
     ),
@@ -947,6 +947,13 @@ MUTANTS = (
         " + JITTER * math.exp(theta[0]) * float(np.trace(M))",
         "",
         "tests/test_oddities.py::test_slopes_count_what_rounding_needs",
+    ),
+    Mutant(
+        "a point is known as if its noise were none",
+        "posteriors/exact.py",
+        "variance = r * (1.0 - r * self._inverse_diagonal())",
+        "variance = r * (1.0 - self._inverse_diagonal())",
+        "tests/posteriors/test_exact.py::test_what_is_known_at_points_needs_no_kernel",
     ),
     Mutant(
         "bounds of few points as if they were many",

@@ -134,8 +134,8 @@ def test_a_leader_stays_until_another_is_clearly_better(seed: int) -> None:
     best, was = int(np.argmax(mean)), seed % len(told)
     clear = mean[best] - mean[was] > doubts.CLEAR * (variance[best] + variance[was]) ** 0.5
     expected = told.rows[best if clear else was]
-    assert doubts.leading(p, evidence, int(told.rows[was])) == expected
-    assert doubts.leading(p, evidence, -1) == told.rows[best]
+    assert doubts.leading(p, int(told.rows[was])) == expected
+    assert doubts.leading(p, -1) == told.rows[best]
 
 
 def test_where_all_is_known_there_is_nothing_to_draw() -> None:

@@ -101,7 +101,7 @@ class Bandit:
     def estimates(self, state: Belief, evidence: Evidence) -> Estimates:
         """Return posterior mean and deviation at evaluated points, with the band around them."""
         _, standing = self._believe(state, evidence)
-        mean, variance = standing.posterior.marginals(evidence.told.X)
+        mean, variance = standing.posterior.at_points()
         std = np.sqrt(variance)
         reach = self.band.beta(standing) * std
         return Estimates(mean, std, mean - reach, mean + reach)

@@ -38,16 +38,16 @@ def pause(doubts: int) -> float:
     return PATIENCE + doubts / PACE
 
 
-def leading(posterior: Posterior, seen: Evidence, before: int) -> int:
+def leading(posterior: Posterior, before: int) -> int:
     """Return the row that leads: the one before, unless another is clearly better by now."""
-    told = seen.told
-    mean, variance = posterior.marginals(told.X)
-    best, old = int(np.argmax(mean)), np.flatnonzero(told.rows == before)
+    rows = posterior.points.rows
+    mean, variance = posterior.at_points()
+    best, old = int(np.argmax(mean)), np.flatnonzero(rows == before)
     if len(old):
         was = int(old[0])
         if mean[best] - mean[was] <= CLEAR * np.sqrt(variance[best] + variance[was]):
             return before
-    return int(told.rows[best])
+    return int(rows[best])
 
 
 def without_news(proposal: Proposal, evidence: Evidence, ridge: float) -> int:
@@ -118,7 +118,8 @@ def by_draw(
         proposal, _ = drawing.propose(belief, seen, size)
         return replace(proposal, reason=reason)
     posterior, excluded = belief.posterior, seen.excluded.copy()
-    known = seen.told.rows[posterior.variance(seen.told.X) < KNOWN * posterior.ridge]
+    mean, variance = posterior.at_points()
+    known = posterior.points.rows[variance < KNOWN * posterior.ridge]
     excluded[known[known < len(excluded)]] = True
     if excluded.all():
         return None
@@ -126,8 +127,7 @@ def by_draw(
     X = seen.places.rows(rows)
     values = draw(posterior, X, max(promises, size), seen.rng(Purpose.THOMPSON))
     if promises > 1:
-        best = float(posterior.mean(seen.told.X).max())
-        values = values[:, _promising(values.max(axis=0), best)]
+        values = values[:, _promising(values.max(axis=0), float(mean.max()))]
     chosen = _best_of_each(values[:, : min(size, len(rows))])
     ones = np.ones(len(chosen), dtype=np.int64)
     return Proposal(rows[chosen], X[chosen], ones, posterior.variance(X[chosen]), reason)

@@ -114,7 +114,7 @@ class Learner:
         idle = doubts.without_news(proposal, evidence, bandit.prior.ridge)
         if idle and state.idle >= pause:
             doubt = self._doubt(state, grasp, bandit, belief, seen, room)
-            leader = doubts.leading(belief.posterior, seen, state.leader)
+            leader = doubts.leading(belief.posterior, state.leader)
             paid = leader != state.leader >= 0
             count = (state.doubts + 1) // (2 if paid else 1)
             state = replace(state, idle=0, doubts=count, leader=leader)

@@ -32,6 +32,14 @@ def test_counts_are_repeated_rows(scene: Scene) -> None:
 
 
 @given(scenes())
+def test_what_is_known_at_points_needs_no_kernel(scene: Scene) -> None:
+    posterior, dense = scene.exact(), DenseGP(scene.kernel, scene.ridge, *repeated(scene.points))
+    mean, variance = posterior.at_points()
+    close(mean, dense.mean(scene.points.X))
+    close(variance, dense.variance(scene.points.X))
+
+
+@given(scenes())
 def test_log_det_and_dimension_are_those_of_all_evaluations(scene: Scene) -> None:
     """Widths are built on them."""
     posterior, dense = scene.exact(), DenseGP(scene.kernel, scene.ridge, *repeated(scene.points))
@@ -53,6 +61,8 @@ def equals_refactorised(posterior: ExactPosterior, X: Matrix) -> None:
     assert posterior.log_det == pytest.approx(fresh.log_det, rel=tolerance, abs=tolerance)
     dimension = fresh.effective_dimension()
     assert posterior.effective_dimension() == pytest.approx(dimension, rel=tolerance, abs=tolerance)
+    for carried, afresh in zip(posterior.at_points(), fresh.at_points(), strict=True):
+        close_to(carried, afresh, rtol=0, atol=tolerance * max(scale, kappa))
 
 
 @given(

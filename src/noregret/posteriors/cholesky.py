@@ -37,6 +37,13 @@ def factor(A: Matrix) -> Matrix:
     )
 
 
+def inverse_lower(L: Matrix) -> Matrix:
+    """Return L⁻¹, at a third of the cost of solving for it."""
+    if len(L) == 0:
+        return L
+    return np.asarray(lapack.dtrtri(L, lower=1)[0])
+
+
 def pivoted(A: Matrix) -> tuple[Matrix, Indices]:
     """Return L and rows p with L Lᵀ = A[p][:, p], leaving out rows dependent on those before.
 

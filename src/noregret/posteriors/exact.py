@@ -220,6 +220,15 @@ class ExactPosterior:
         # Rounding leaves up to about n·eps·k(x, x) below zero where x is known almost exactly.
         return mu, np.maximum(var, 0.0)
 
+    def at_points(self) -> tuple[Vector, Vector]:
+        """Return mean and variance at the points, without a kernel: with r = ridge/w,
+
+        μ(x_i) = ȳ_i − r_i α_i,    σ²(x_i) = r_i − r_i²·(A⁻¹)_ii
+        """
+        r = self.ridge / self.points.w
+        variance = r * (1.0 - r * self._inverse_diagonal())
+        return self.points.y - r * self.alpha, np.maximum(variance, 0.0)
+
     def explained(self, K: Matrix) -> Vector:
         """Return k(x)ᵀ A⁻¹ k(x) for each row k(x) of K."""
         V, T = self._halves(K)
@@ -306,6 +315,10 @@ class ExactPosterior:
 
     def effective_dimension(self) -> float:
         """Σᵢ wᵢ σ²(xᵢ)/ridge = Σᵢ 1 − (ridge/wᵢ)·(A⁻¹)ᵢᵢ."""
-        inverse = (self.tail**2).sum(axis=1)
-        inverse[: len(self.L)] += (cholesky.solve_lower(self.L, np.eye(len(self.L))) ** 2).sum(0)
-        return float((1.0 - self.ridge / self.points.w * inverse).sum())
+        return float((1.0 - self.ridge / self.points.w * self._inverse_diagonal()).sum())
+
+    def _inverse_diagonal(self) -> Vector:
+        """Return (A⁻¹)ᵢᵢ, by (2): O(n³/3)."""
+        inverse: Vector = (self.tail**2).sum(axis=1)
+        inverse[: len(self.L)] += (cholesky.inverse_lower(self.L) ** 2).sum(axis=0)
+        return inverse

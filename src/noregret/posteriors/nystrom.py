@@ -197,6 +197,10 @@ class NystromPosterior:
         Z = self.embed(X)  # (m, rows)
         return self.theta @ Z, _variances(self.kernel.diagonal(X), Z, self.R, self.ridge)
 
+    def at_points(self) -> tuple[Vector, Vector]:
+        """Return mean and variance at the points."""
+        return self.marginals(self.points.X)
+
     def mean(self, X: Matrix) -> Vector:
         """Return μ̃ at each row of X."""
         mu: Vector = self.theta @ self.embed(X)
