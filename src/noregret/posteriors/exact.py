@@ -221,13 +221,13 @@ class ExactPosterior:
         return mu, np.maximum(var, 0.0)
 
     def at_points(self) -> tuple[Vector, Vector]:
-        """Return mean and variance at the points, without a kernel: with r = ridge/w,
+        """Return mean and variance at the points, without kernel values: with r = ridge/w,
 
         μ(x_i) = ȳ_i − r_i α_i,    σ²(x_i) = r_i − r_i²·(A⁻¹)_ii
         """
-        r = self.ridge / self.points.w
+        r, prior = self.ridge / self.points.w, self.kernel.diagonal(self.points.X)
         variance = r * (1.0 - r * self._inverse_diagonal())
-        return self.points.y - r * self.alpha, np.maximum(variance, 0.0)
+        return self.points.y - r * self.alpha, np.clip(variance, 0.0, prior)
 
     def explained(self, K: Matrix) -> Vector:
         """Return k(x)ᵀ A⁻¹ k(x) for each row k(x) of K."""
