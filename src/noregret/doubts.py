@@ -59,8 +59,7 @@ def without_news(proposal: Proposal, evidence: Evidence, ridge: float) -> int:
 
 def chance(evidence: Evidence, size: int, rng: np.random.Generator) -> Picks:
     """Draw different points uniformly that were never evaluated, nor failed, nor are under way."""
-    places, told, open_ = evidence.places, evidence.told.rows, evidence.open_.rows
-    met = np.concatenate([told, open_, evidence.failed_rows])
+    places, met = evidence.places, _met(evidence)
     if isinstance(places.domain, Box):
         cloud = max(CLOUD * size, WHOLE if places.domain.has_integers else 0)
         picks = places.peek(places.domain.draw(cloud, rng))
@@ -139,18 +138,9 @@ def unmet(proposal: Proposal, seen: Evidence) -> Proposal | None:
     In a box of whole numbers what was found anew may be a point met before.
     """
     rows = seen.places.expected(proposal.rows, proposal.X)
-    met = np.concatenate([seen.told.rows, seen.open_.rows, seen.failed_rows])
     first = np.sort(np.unique(rows, return_index=True)[1])
-    new = first[~np.isin(rows[first], met)]
-    if not len(new):
-        return None
-    return replace(
-        proposal,
-        rows=proposal.rows[new],
-        X=proposal.X[new],
-        repeats=np.ones(len(new), dtype=np.int64),
-        variances=proposal.variances[new],
-    )
+    new = first[~np.isin(rows[first], _met(seen))]
+    return _part(proposal, new, np.ones(len(new), dtype=np.int64)) if len(new) else None
 
 
 def prolonged(proposal: Proposal, ridge: float, switch_cost: float, room: int) -> Proposal:
@@ -159,14 +149,19 @@ def prolonged(proposal: Proposal, ridge: float, switch_cost: float, room: int) -
         bound = np.floor((Settle().long - 1.0) * ridge / proposal.variances)
     repeats = np.maximum(1.0, np.minimum(np.ceil(switch_cost), bound)).astype(np.int64)
     repeats = np.minimum(repeats, np.maximum(room - np.cumsum(repeats) + repeats, 0))
-    kept = repeats > 0
-    return replace(
-        proposal,
-        rows=proposal.rows[kept],
-        X=proposal.X[kept],
-        variances=proposal.variances[kept],
-        repeats=repeats[kept],
-    )
+    kept = np.flatnonzero(repeats > 0)
+    return _part(proposal, kept, repeats[kept])
+
+
+def _met(evidence: Evidence) -> Indices:
+    """Return the rows that were evaluated, failed, or are under way."""
+    return np.concatenate([evidence.told.rows, evidence.open_.rows, evidence.failed_rows])
+
+
+def _part(proposal: Proposal, at: Indices, repeats: Indices) -> Proposal:
+    """Return some runs of a proposal, repeated so often."""
+    rows, X, variances = proposal.rows[at], proposal.X[at], proposal.variances[at]
+    return replace(proposal, rows=rows, X=X, variances=variances, repeats=repeats)
 
 
 def _promising(tops: Vector, best: float) -> Indices:
