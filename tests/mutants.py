@@ -481,7 +481,7 @@ MUTANTS = (
     Mutant(
         "the slope of a variance without that of k(x, x)",
         "boxes.py",
-        "- weight * B) + weight * half",
+        "- weight * B) + weight * own_slope(kernel, X)",
         "- weight * B)",
         "tests/test_boxes.py::test_gradients_are_those_of_the_score",
     ),
@@ -491,6 +491,27 @@ MUTANTS = (
         "pull(self.left, X, Z, C * b)",
         "pull(self.left, X, Z, C * a)",
         "tests/test_boxes.py::test_a_kernel_knows_its_pull",
+    ),
+    Mutant(
+        "slopes of other distances than the values'",
+        "kernels/stationary.py",
+        "        _SLOPE[self.nu](slope)\n",
+        "        _MATERN[self.nu](slope)\n",
+        "tests/test_boxes.py::test_a_kernel_knows_its_pull",
+    ),
+    Mutant(
+        "starts of one glance that are close to those of the last",
+        "ascent.py",
+        "            for one in chosen:\n",
+        "            for one in chosen[:0]:\n",
+        "tests/test_boxes.py::test_starts_are_the_highest_that_are_apart",
+    ),
+    Mutant(
+        "rounding of a difference taken for a kernel that is none",
+        "paths.py",
+        "pivoted(C, float(posterior.kernel.diagonal(X).max(initial=0.0)))",
+        "pivoted(C)",
+        DOUBTS + "test_functions_are_drawn_where_nearly_all_is_known",
     ),
     Mutant(
         "points of a box held back by the leeway in place of let in",

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.acquisitions import Acquisition, Mean, Uncertainty
 from noregret.arrays import Matrix, Vector
+from noregret.ascent import APART, Ascent
 from noregret.boxes import BoxSearch, of_acquisition
 from noregret.errors import PoolError
-from noregret.kernels import Kernel, pull
+from noregret.kernels import Kernel, own_slope, pull, slopes
 from noregret.pools import Places
 from noregret.posteriors import ExactPosterior, Points, Posterior
 from problems import Scene, no_rng, scenes
@@ -66,13 +67,34 @@ def test_a_kernel_knows_its_pull(kernel: Kernel) -> None:
     """A wrong slope sends every ascent astray, quietly."""
     rng = np.random.default_rng(3)
     X, Z, C = rng.random((4, 3)), rng.random((7, 3)), rng.standard_normal((4, 7))
-    pulls = pull(kernel, X, Z, C)
+    pulls, (values, pulled), half = (
+        pull(kernel, X, Z, C),
+        slopes(kernel, X, Z),
+        own_slope(kernel, X),
+    )
+    np.testing.assert_allclose(values, kernel(X, Z), rtol=1e-12)
+    np.testing.assert_allclose(pulled(C), pulls, rtol=1e-12, atol=1e-13)
     for i in range(4):
 
         def one(u: Vector, i: int = i) -> float:
             return float(C[i] @ kernel(u[None], Z)[0])
 
         np.testing.assert_allclose(pulls[i], differences(one, X[i]), rtol=1e-6, atol=1e-8)
+        own = differences(lambda u: float(kernel.diagonal(u[None])[0]), X[i])
+        np.testing.assert_allclose(half[i], own / 2, rtol=1e-6, atol=1e-8)
+
+
+@given(st.integers(0, 2**20), st.integers(1, 900), st.integers(1, 40), st.integers(1, 3))
+def test_starts_are_the_highest_that_are_apart(seed: int, n: int, most: int, dim: int) -> None:
+    """The slow twin goes down the list one by one."""
+    rng = np.random.default_rng(seed)
+    raw, known = rng.random((n, dim)), rng.integers(0, 50, n).astype(np.float64)
+    ascent = Ascent(nr.Box([(0, 1)] * dim), raw, raw)
+    wanted: list[Vector] = []
+    for x in raw[np.argsort(-known, kind="stable")]:
+        if len(wanted) < most and all(np.abs(x - one).max() > APART for one in wanted):
+            wanted.append(x)
+    np.testing.assert_array_equal(ascent._starts(raw, known, most), wanted)
 
 
 @pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
@@ -90,10 +112,10 @@ def test_gradients_are_those_of_the_score(scene: Scene, which: int, sparse: bool
     acquisition, X = HOW[which], scene.pool[-2:]
     top = float(posterior.mean(scene.pool).max()) + 0.1
     hill = of_acquisition(posterior, acquisition, 1.7, top)
-    values, slopes = hill.uphill(X)
-    np.testing.assert_allclose(values, hill.scores(X), rtol=1e-6, atol=1e-9)
-    for x, slope in zip(X, slopes, strict=True):
-        expected = differences(lambda u: float(hill.scores(u[None])[0]), x, 1e-4)
+    values, gradients = hill.uphill(X)
+    np.testing.assert_allclose(values, hill.scores(X)[0], rtol=1e-6, atol=1e-9)
+    for x, slope in zip(X, gradients, strict=True):
+        expected = differences(lambda u: float(hill.scores(u[None])[0][0]), x, 1e-4)
         scale = 1e-4 * (1 + np.abs(expected).max())
         np.testing.assert_allclose(slope, expected, rtol=2e-3, atol=scale)
 

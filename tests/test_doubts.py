@@ -96,6 +96,36 @@ def test_drawn_candidates_are_different_and_not_known() -> None:
     assert (proposal.variances[old] >= doubts.KNOWN * belief.posterior.ridge).all()
 
 
+def test_functions_are_drawn_where_nearly_all_is_known() -> None:
+    """What is left of variances is then as small as the rounding of the prior's."""
+    x = np.linspace(0, 1, 200)[:, None]
+    told = Points(np.arange(200), x, np.full(200, 1e9), np.zeros(200))
+    prior = ExactPosterior.prior(900.0 * nr.RBF(0.4), noise_std=1.0, ridge=1.0, dim=1)
+    p = prior.condition(told, Points.none(1), np.random.default_rng(0))
+    close = np.concatenate([x[:150] + 1e-3, x[:150] + 1e-3 + 1e-9])
+    values = draw(p, close, 8, np.random.default_rng(0))
+    assert np.abs(values).max() < 1e-3
+
+
+@pytest.mark.parametrize("whole", [(), (0, 1)])
+def test_points_drawn_in_a_box_are_different_and_not_known(whole: tuple[int, ...]) -> None:
+    box = nr.Box([(0, 4), (0, 4)], integer=whole)
+    opt = nr.gp_ucb(box, kernel=nr.Matern(2.5, 0.3), noise_std=0.3)
+    rng = np.random.default_rng(0)
+    known = np.array([(a, b) for a in range(5) for b in range(3)], dtype=np.float64)
+    opt.tell(known, means=rng.standard_normal(15), counts=np.full(15, 9))
+    bandit, evidence = opt.policy, opt._evidence()
+    assert isinstance(bandit, Bandit)
+    belief = bandit.told_all(evidence)
+    proposal = doubts.by_draw(bandit, belief, evidence, 8)
+    assert proposal is not None
+    assert len({tuple(x) for x in proposal.X.tolist()}) == 8
+    assert ((proposal.X >= 0) & (proposal.X <= 1)).all()
+    assert not np.isin(proposal.rows, evidence.told.rows).any()
+    if whole:  # ten points are left
+        assert doubts.by_draw(bandit, belief, evidence, 20).rows.size == 10  # type: ignore[union-attr]
+
+
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=12), st.integers(-5, 5))
 def test_functions_that_promise_more_come_first_as_drawn(tops: list[int], best: int) -> None:
     """Those above the best in the order drawn, as if others were thrown away; then by height."""

@@ -11,11 +11,14 @@ import numpy as np
 from noregret.arrays import Mask, Matrix, Vector
 from noregret.pools import Box
 
-RAW = 2048  # points of the box looked at before the best are followed
-NEARBY = 256  # points around the highest of them
+RAW, FEWER = 2048, 256  # points of the box looked at before the best are followed, most and least
+WORK = 1 << 27  # points looked at times the square of those met: 2048 of them at 256 met
+NEARBY, TOPS = 256, 4  # points around so many of the highest
 STARTS = 10  # followed uphill
 STEPS = 60  # of all ascents together, at most
 APART = 0.05  # of the unit cube, between starts
+LEAST, MOST = -3.0, -0.5  # powers of ten: how far around a point one looks
+GLANCE = 256  # points looked at together for starts
 SAME = 1e-7  # of the range of scores: what is that close to the best is as good
 ROUNDS = 8  # of moving whole numbers one by one
 
@@ -27,14 +30,21 @@ def spread_out(dim: int) -> Matrix:
     return (places + rng.random((RAW, dim))) / RAW
 
 
+def around(box: Box, centres: Matrix, size: int, rng: np.random.Generator) -> Matrix:
+    """Return points near some points of the unit cube, at distances of all orders."""
+    centres = centres[np.arange(size) % len(centres)]
+    reach = 10.0 ** rng.uniform(LEAST, MOST, (size, 1))
+    moved = rng.random(centres.shape) < max(0.3, 2.0 / centres.shape[1])
+    return box.snapped(centres + moved * reach * rng.standard_normal(centres.shape))
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Hill:
     """A function on the unit cube whose highest point is looked for."""
 
-    scores: Callable[[Matrix], Vector]  # of rows
+    scores: Callable[[Matrix], tuple[Vector, Vector]]  # of rows; and if met before, not below that
     uphill: Callable[[Matrix], tuple[Vector, Matrix]]  # scores, and their gradients
-    again: Callable[[Matrix], Vector]  # scores of points met before, not below `scores`
 
 
 @final
@@ -59,37 +69,37 @@ class Ascent:
     def highest(self, hill: Hill, starts: int) -> tuple[int | None, Vector]:
         """Return the highest point found, and its place among those met before if it is one."""
         rng = np.random.default_rng(len(self.met))
-        shifted = (self.even + rng.random(self.box.dim)) % 1.0
+        some = int(np.clip(WORK // max(len(self.met), 1) ** 2, FEWER, RAW))
+        shifted = (self.even[:some] + rng.random(self.box.dim)) % 1.0
         raw = np.concatenate([self.met, self.box.snapped(self.box.spread(shifted))])
-        known = hill.scores(raw)
-        around = self._around(raw, known, rng)
-        raw, known = np.concatenate([raw, around]), np.concatenate([known, hill.scores(around)])
+        known, again = hill.scores(raw)
+        highest = raw[np.argsort(-known, kind="stable")[:TOPS]]
+        near = around(self.box, highest, NEARBY, rng)
+        raw, known = np.concatenate([raw, near]), np.append(known, hill.scores(near)[0])
         ends = self._climbed(hill, self._starts(raw, known, starts))
         found = np.concatenate([ends, raw[len(self.met) :]])
-        reached = np.concatenate([hill.scores(ends), known[len(self.met) :]])
+        reached = np.append(hill.scores(ends)[0], known[len(self.met) :])
         at = int(np.argmax(reached))
         if len(self.met):
-            again, room = hill.again(self.met), SAME * float(known.max() - np.median(known))
-            place = int(np.argmax(again))
+            room = SAME * float(known.max() - np.median(known))
+            place = int(np.argmax(again[: len(self.met)]))
             if float(again[place]) >= float(reached[at]) - room:
                 return place, self.met[place]
         return None, found[at]
 
-    def _around(self, raw: Matrix, known: Vector, rng: np.random.Generator) -> Matrix:
-        """Return points near the highest so far, at distances of all orders."""
-        top = raw[np.argsort(-known, kind="stable")[:4]]
-        centres = top[np.arange(NEARBY) % len(top)]
-        reach = 10.0 ** rng.uniform(-3.0, -0.5, (NEARBY, 1))
-        moved = rng.random(centres.shape) < max(0.3, 2.0 / centres.shape[1])
-        return self.box.snapped(centres + moved * reach * rng.standard_normal(centres.shape))
-
     def _starts(self, raw: Matrix, known: Vector, most: int) -> Matrix:
         """Return the highest points that are not close to a higher one."""
         chosen: list[Vector] = []
-        left = np.argsort(-known, kind="stable")
-        while len(chosen) < most and len(left):
-            chosen.append(raw[left[0]])
-            left = left[np.abs(raw[left] - chosen[-1]).max(axis=1) > APART]
+        order = np.argsort(-known, kind="stable")
+        for start in range(0, len(order), GLANCE):
+            left = raw[order[start : start + GLANCE]]
+            for one in chosen:
+                left = left[np.abs(left - one).max(axis=1) > APART]
+            while len(chosen) < most and len(left):
+                chosen.append(left[0])
+                left = left[np.abs(left - chosen[-1]).max(axis=1) > APART]
+            if len(chosen) == most:
+                break
         return np.array(chosen)
 
     def _climbed(self, hill: Hill, starts: Matrix) -> Matrix:
@@ -104,7 +114,7 @@ class Ascent:
         """Return where moving whole numbers one by one ends."""
         for _ in range(ROUNDS):
             near = np.concatenate([x[None], self.box.neighbours(x)])
-            better: Vector = near[int(np.argmax(hill.scores(near)))]
+            better: Vector = near[int(np.argmax(hill.scores(near)[0]))]
             if np.array_equal(better, x):
                 break
             x = better

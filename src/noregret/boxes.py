@@ -9,7 +9,7 @@ import numpy as np
 from noregret.acquisitions import Acquisition, Mean, tangent
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.ascent import STARTS, Ascent, Hill, spread_out
-from noregret.kernels import pull
+from noregret.kernels import own_slope, slopes
 from noregret.paths import Paths
 from noregret.pools import Box, Candidates, Picks, Places
 from noregret.posteriors import Posterior
@@ -167,41 +167,42 @@ def of_acquisition(posterior: Posterior, acquisition: Acquisition, beta: float, 
     """Return the hill of scores, with gradients by (1) of `BoxSearch`."""
     kernel, P, a = posterior.kernel, posterior.basis, posterior.mean_weights()
 
-    def scores(X: Matrix) -> Vector:
-        return acquisition.score(*posterior.marginals(X), beta, top)
+    def scores(X: Matrix) -> tuple[Vector, Vector]:
+        mean, variance = posterior.marginals(X)
+        score = acquisition.score(mean, variance, beta, top)
+        if not leeway:
+            return score, score
+        return score, acquisition.score(mean, (1.0 + leeway) ** 2 * variance, beta, top)
 
     def uphill(X: Matrix) -> tuple[Vector, Matrix]:
-        K, own = kernel(X, P), kernel.diagonal(X)
+        (K, pulled), own = slopes(kernel, X, P), kernel.diagonal(X)
         B = posterior.solved(K.T).T
         variance = own - np.einsum("ij,ij->i", K, B)
         std = np.sqrt(np.maximum(variance, np.maximum(1e-18 * own, 1e-300)))  # own may be 0
         score, in_mean, in_std = tangent(acquisition, K @ a, std, beta, top)
         weight = (in_std / std)[:, None]
-        half = pull(kernel, X, X, np.eye(len(X)))  # ∇k(x, x) = 2 ∂k(x, z)/∂x at z = x
-        return score, pull(kernel, X, P, in_mean[:, None] * a - weight * B) + weight * half  # (1)
-
-    def again(X: Matrix) -> Vector:
-        mean, variance = posterior.marginals(X)
-        return acquisition.score(mean, (1.0 + leeway) ** 2 * variance, beta, top)
+        slope = pulled(in_mean[:, None] * a - weight * B) + weight * own_slope(kernel, X)  # (1)
+        return score, slope
 
     leeway = getattr(acquisition, "leeway", 0.0)
-    return Hill(scores, uphill, again if leeway else scores)
+    return Hill(scores, uphill)
 
 
 def of_path(paths: Paths) -> Hill:
     """Return the hill of a drawn function, with gradients by differences."""
 
-    def scores(X: Matrix) -> Vector:
-        return paths.values(X)[:, 0]
+    def scores(X: Matrix) -> tuple[Vector, Vector]:
+        values = paths.values(X)[:, 0]
+        return values, values
 
     def uphill(X: Matrix) -> tuple[Vector, Matrix]:
         n, d = X.shape
         steps = STEP * np.eye(d)
         around = np.concatenate([X[:, None], X[:, None] + steps, X[:, None] - steps], axis=1)
-        values = scores(around.reshape(-1, d)).reshape(n, -1)
+        values = paths.values(around.reshape(-1, d))[:, 0].reshape(n, -1)
         return values[:, 0], (values[:, 1 : 1 + d] - values[:, 1 + d :]) / (2 * STEP)
 
-    return Hill(scores, uphill, scores)
+    return Hill(scores, uphill)
 
 
 def search_of(places: Places) -> Search:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from noregret.acquisitions import UCB, Thompson
-from noregret.arrays import Indices, Matrix, Vector
+from noregret.arrays import Indices, Matrix, Rows, Vector
+from noregret.ascent import TOPS, around
 from noregret.bandit import Bandit, Belief
 from noregret.batching import FixedSize
 from noregret.confidence import ConstantWidth
@@ -15,7 +16,7 @@ from noregret.paths import draw
 from noregret.policy import Evidence, Proposal
 from noregret.pools import Box, Picks
 from noregret.posteriors import Posterior
-from noregret.search import Enumeration
+from noregret.search import Enumeration, Search
 from noregret.stays import Settle
 from noregret.streams import Purpose
 
@@ -26,6 +27,7 @@ BLIND = 8  # every so many doubts are of the model as such
 SETTLED, PROMISES = 8, 64  # doubts before every second takes, of so many functions, one promising
 BLANK = 2  # evaluations by chance to one by the model, where it has found nothing
 CLOUD, WHOLE = 8, 1024  # points of a box drawn for one that is new; whole numbers come again
+WIDE, NEAR = 2048, 512  # points of a box that doubt looks at: anywhere, and around the best
 SURPRISE = 4.0  # deviations above what was expected
 OPTIMISM, DRAWN = 3.0, 300  # deviations, and candidates that high, among which doubt chooses
 
@@ -102,34 +104,57 @@ def by_draw(
 ) -> Proposal | None:
     """Propose the best of each of `size` functions drawn from the posterior, all different.
 
-    In a pool, of the 300 candidates (three a function where that is more) that are not known and
-    reach highest by three deviations, on which functions are drawn exactly, in O(300³). In a box,
-    of all points. None where all is known.
+    Of the 300 candidates (three a function where that is more) that are not known and reach
+    highest by three deviations, on which functions are drawn exactly, in O(300³). In a box, of
+    points drawn anywhere and around the best. None where all is known.
 
     A function drawn is mostly highest beside the best that is known, and not as high. With
-    `promises`, so many are drawn in a pool, and those taken first that are higher somewhere than
-    that; then the others, the highest first.
+    `promises`, so many are drawn, and those taken first that are higher somewhere than that; then
+    the others, the highest first.
     """
-    reason, search = "doubt: a function drawn", bandit.search
-    if not isinstance(search, Enumeration):
-        width = ConstantWidth(1.0, bandit.band.delta)
-        drawing = replace(bandit, acquisition=Thompson(), width=width, batching=FixedSize(size))
-        proposal, _ = drawing.propose(belief, seen, size)
-        return replace(proposal, reason=reason)
-    posterior, excluded = belief.posterior, seen.excluded.copy()
+    posterior = belief.posterior
     mean, variance = posterior.at_points()
     known = posterior.points.rows[variance < KNOWN * posterior.ridge]
-    excluded[known[known < len(excluded)]] = True
-    if excluded.all():
+    best = posterior.points.X[np.argsort(-mean, kind="stable")[:TOPS]]
+    picks = _reaching_highest(bandit.search, posterior, seen, known, best, max(DRAWN, 3 * size))
+    if not len(picks):
         return None
-    rows = search.top(posterior, UCB(), OPTIMISM, excluded, max(DRAWN, 3 * size))
-    X = seen.places.rows(rows)
-    values = draw(posterior, X, max(promises, size), seen.rng(Purpose.THOMPSON))
+    values = draw(posterior, picks.X, max(promises, size), seen.rng(Purpose.THOMPSON))
     if promises > 1:
         values = values[:, _promising(values.max(axis=0), float(mean.max()))]
-    chosen = _best_of_each(values[:, : min(size, len(rows))])
-    ones = np.ones(len(chosen), dtype=np.int64)
-    return Proposal(rows[chosen], X[chosen], ones, posterior.variance(X[chosen]), reason)
+    chosen = _best_of_each(values[:, : min(size, len(picks))])
+    rows, X, ones = picks.rows[chosen], picks.X[chosen], np.ones(len(chosen), dtype=np.int64)
+    return Proposal(rows, X, ones, posterior.variance(X), "doubt: a function drawn")
+
+
+def _reaching_highest(
+    search: Search, posterior: Posterior, seen: Evidence, known: Indices, best: Rows, size: int
+) -> Picks:
+    """Return points that are not known, by how high they are with some deviations added."""
+    places = seen.places
+    if isinstance(search, Enumeration):
+        excluded = seen.excluded.copy()
+        excluded[known[known < len(excluded)]] = True
+        if excluded.all():
+            return Picks(np.empty(0, dtype=np.int64), best[:0])
+        return places.picks(search.top(posterior, UCB(), OPTIMISM, excluded, size))
+    assert isinstance(places.domain, Box)
+    rng, box = seen.rng(Purpose.DOUBT), places.domain
+    picks = places.peek(np.concatenate([box.draw(WIDE, rng), around(box, best, NEAR, rng)]))
+    first = np.sort(np.unique(picks.rows, return_index=True)[1])
+    new = first[~np.isin(picks.rows[first], known)]
+    reach = UCB().score(*posterior.marginals(picks.X[new]), OPTIMISM, 0.0)
+    new = new[np.argsort(-reach, kind="stable")[:size]]
+    return Picks(picks.rows[new], picks.X[new])
+
+
+def several(bandit: Bandit, belief: Belief, seen: Evidence, size: int) -> Proposal | None:
+    """Propose the best of each of `size` functions drawn, in a box the highest of all points."""
+    if isinstance(bandit.search, Enumeration):
+        return by_draw(bandit, belief, seen, size)
+    width = ConstantWidth(1.0, bandit.band.delta)
+    drawing = replace(bandit, acquisition=Thompson(), width=width, batching=FixedSize(size))
+    return drawing.propose(belief, seen, size)[0]
 
 
 def unmet(proposal: Proposal, seen: Evidence) -> Proposal | None:

@@ -245,7 +245,7 @@ class Learner:
         size = min(room, batching.size if isinstance(batching, FixedSize) else 1)
         new: Proposal | None = proposal
         if size > 1:
-            new = doubts.by_draw(bandit, belief, seen, size)
+            new = doubts.several(bandit, belief, seen, size)
         if new is not None:
             new = doubts.unmet(new, seen)
         if new is None:

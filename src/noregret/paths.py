@@ -85,7 +85,7 @@ class Landmarks:
 def draw(posterior: Posterior, X: Rows, size: int, rng: np.random.Generator) -> Matrix:
     """Return `size` functions drawn from a posterior at some points, a column each: O(rows³)."""
     C = posterior.covariance(X, X)
-    LS, kept = cholesky.pivoted(C)
+    LS, kept = cholesky.pivoted(C, float(posterior.kernel.diagonal(X).max(initial=0.0)))
     root = cholesky.solve_lower(LS, C[kept])  # (kept, rows), rootᵀ root = C
     values: Matrix = posterior.mean(X)[:, None] + root.T @ rng.standard_normal((len(kept), size))
     return values

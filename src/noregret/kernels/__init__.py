@@ -1,7 +1,15 @@
 """k(x, z): how alike two candidates are."""
 
 from noregret.kernels.algebra import Product, Scaled, Sum, as_kernel
-from noregret.kernels.base import Kernel, probe, probe_rows, pull, require_kernel
+from noregret.kernels.base import (
+    Kernel,
+    own_slope,
+    probe,
+    probe_rows,
+    pull,
+    require_kernel,
+    slopes,
+)
 from noregret.kernels.bits import Tanimoto
 from noregret.kernels.categorical import Categorical
 from noregret.kernels.functions import FunctionKernel
@@ -25,8 +33,10 @@ __all__ = [
     "Sum",
     "Tanimoto",
     "as_kernel",
+    "own_slope",
     "probe",
     "probe_rows",
     "pull",
     "require_kernel",
+    "slopes",
 ]

@@ -7,7 +7,7 @@ from typing import final
 
 from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError, require_positive
-from noregret.kernels.base import Kernel, pull, require_kernel
+from noregret.kernels.base import Kernel, Pull, pull, require_kernel, slopes
 from noregret.kernels.scikit import Scikit, is_scikit, parts_of, seen
 
 
@@ -59,6 +59,14 @@ class Scaled:
 
     def pull(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
         return self.variance * pull(self.kernel, X, Z, C)
+
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Matrix, Pull]:
+        values, pulled = slopes(self.kernel, X, Z)
+        return self.variance * values, lambda C: self.variance * pulled(C)
+
+    @property
+    def is_stationary(self) -> bool:
+        return bool(getattr(self.kernel, "is_stationary", False))
 
 
 @final

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError, KernelError
 
+Pull: TypeAlias = Callable[[Matrix], Matrix]  # C ↦ Σ_j C_ij ∂k(x_i, z_j)/∂x_i
 STEP = 1e-6  # of the unit cube, for slopes by differences
 
 
@@ -49,6 +52,28 @@ def pull(kernel: Kernel, X: Rows, Z: Rows, C: Matrix) -> Matrix:
         moved = np.asarray(kernel(X + step, Z)) - np.asarray(kernel(X - step, Z))
         pulls[:, j] = np.einsum("ij,ij->i", C, moved) / (2 * STEP)
     return pulls
+
+
+def slopes(kernel: Kernel, X: Rows, Z: Rows) -> tuple[Matrix, Pull]:
+    """Return k(x, z) for every pair of rows, and what `pull` would make of any C.
+
+    A kernel may know both at once, by a method `slopes(X, Z)`.
+    """
+    own = getattr(kernel, "slopes", None)
+    if own is None:
+        return np.asarray(kernel(X, Z)), partial(pull, kernel, X, Z)
+    values, pulls = own(X, Z)
+    return values, pulls
+
+
+def own_slope(kernel: Kernel, X: Rows) -> Matrix:
+    """Return half the gradient of k(x, x), which is ∂k(x, z)/∂x at z = x, for every row of X.
+
+    A kernel that `is_stationary` has the same k(x, x) everywhere.
+    """
+    if getattr(kernel, "is_stationary", False):
+        return np.zeros(X.shape)
+    return pull(kernel, X, X, np.eye(len(X)))
 
 
 def require_kernel(value: object) -> Kernel:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias, final
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from noregret.arrays import Matrix, Vector
 from noregret.errors import ArgumentError, require_positive
 from noregret.kernels.algebra import plus, times
-from noregret.kernels.base import require_numbers
+from noregret.kernels.base import Pull, require_numbers
 
 Lengthscale: TypeAlias = float | tuple[float, ...]
 SMALL = 450.0  # squared norms whose rounding stays below 1e-13
@@ -32,6 +33,7 @@ class RBF:
 
     lengthscale: Lengthscale = 1.0
 
+    is_stationary = True
     __add__ = plus
     __mul__ = times
     __rmul__ = times
@@ -71,6 +73,7 @@ class Matern:
     nu: float = 2.5
     lengthscale: Lengthscale = 1.0
 
+    is_stationary = True
     __add__ = plus
     __mul__ = times
     __rmul__ = times
@@ -95,6 +98,20 @@ class Matern:
         return _pulled(
             X, Z, self.lengthscale, C * _of_distances(X, Z, self.lengthscale, _SLOPE[self.nu])
         )
+
+    def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, Pull]:
+        """Return the values, and `pull` on the same distances."""
+        if _MATERN[self.nu] in _KINKED:
+            return self(X, Z), partial(self.pull, X, Z)
+        slope = _of_distances(X, Z, self.lengthscale, _as_they_are)
+        values = slope.copy()
+        _MATERN[self.nu](values)
+        _SLOPE[self.nu](slope)
+        return values, lambda C: _pulled(X, Z, self.lengthscale, C * slope)
+
+
+def _as_they_are(S: Matrix) -> None:
+    """Leave squared distances as they are."""
 
 
 def _gaussian(S: Matrix) -> None:

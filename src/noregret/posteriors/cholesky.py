@@ -44,13 +44,14 @@ def inverse_lower(L: Matrix) -> Matrix:
     return np.asarray(lapack.dtrtri(L, lower=1)[0])
 
 
-def pivoted(A: Matrix) -> tuple[Matrix, Indices]:
+def pivoted(A: Matrix, scale: float = 0.0) -> tuple[Matrix, Indices]:
     """Return L and rows p with L Lᵀ = A[p][:, p], leaving out rows dependent on those before.
 
-    A row is left out when all that is left of its diagonal is rounding: below n·eps·max diag.
+    A row is left out when all that is left of its diagonal is rounding: below n·eps·max diag, or
+    n·eps·`scale` where that is more, of numbers that A is a difference of.
     """
     diagonal = np.diag(A)
-    scale = float(diagonal.max(initial=0.0))
+    scale = max(float(diagonal.max(initial=0.0)), scale)
     least = len(A) * EPS * scale
     if scale > 0:
         L, info = lapack.dpotrf(A, lower=1, clean=1)  # ten times faster, where none is dependent
