@@ -556,6 +556,13 @@ MUTANTS = (
         EVOLUTION + "test_it_is_the_papers_loop",
     ),
     Mutant(
+        "kin remembered whoever is excluded",
+        "mutations.py",
+        "free = not excluded.any()",
+        "free = True",
+        "tests/test_mutations.py::test_kin_that_was_found_before_is_found_again",
+    ),
+    Mutant(
         "a mutation changes one group or more",
         "mutations.py",
         "(differences == 1) & ~excluded",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret import arrays
+from noregret import arrays, mutations
 from noregret.arrays import Mask, Matrix, Vector
 from noregret.errors import ArgumentError
 from noregret.mutations import Groups, Kin, as_groups, stepped
@@ -178,6 +178,18 @@ def test_nearest_rows_stand_in_where_no_group_can_change_alone() -> None:
     rng, none = np.random.default_rng(0), np.zeros(4, dtype=np.bool_)
     assert {kin.mutated(0, none, rng) for _ in range(50)} == {1, 2}
     assert {kin.mutated(0, np.array([0, 1, 0, 0], dtype=bool), rng) for _ in range(50)} == {2, 3}
+
+
+def test_kin_that_was_found_before_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by one who remembers nothing, whether or not some are excluded by then."""
+    monkeypatch.setattr(mutations, "KEPT", 3)
+    rng = np.random.default_rng(1)
+    X = rng.integers(3, size=(30, 4)).astype(np.float64)
+    kin, groups = kin_of(X, ((0,), (1,), (2, 3))), ((0,), (1,), (2, 3))
+    for step in range(200):
+        row, excluded = int(rng.integers(8)), rng.random(30) < (0.5 if step % 3 == 0 else 0.0)
+        child = kin.mutated(row, excluded, np.random.default_rng(step))
+        assert child == kin_of(X, groups).mutated(row, excluded, np.random.default_rng(step))
 
 
 def test_nobody_to_turn_to() -> None:

@@ -12,6 +12,7 @@ from noregret.errors import ArgumentError
 from noregret.pools import BitSquares, Box, Places, Scales, as_numbers, hashed, numbers
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]  # columns of each group
+KEPT = 4096  # candidates whose kin is remembered
 SHORTEST = -3.0  # a step in a box is 10^SHORTEST to 1 of the way across, on average
 
 
@@ -23,7 +24,8 @@ class Kin:
     groups, the nearest rows that differ at all, features being measured in standard deviations.
     Of each group of a row a hash of 8 bytes is kept, so that a look costs one pass over those
     (O(N·groups)); the nearest rows cost a pass over the features (O(N·d)), of packed bits over
-    those that are set in the row looked from.
+    those that are set in the row looked from. As the fittest have many children, what was found
+    is remembered while no candidate is excluded.
     """
 
     def __init__(self, places: Places, groups: Groups | None, neighbours: int) -> None:
@@ -31,6 +33,7 @@ class Kin:
         self._neighbours = neighbours
         self._scales: Scales | None = None
         self._rough: BitSquares | None = None
+        self._found: dict[int, list[Indices]] = {}
         self._hashes = np.empty((len(groups or ()), places.candidates), dtype=np.uint64)
         if groups:
             for start, X in numbers(places):
@@ -39,10 +42,22 @@ class Kin:
 
     def mutated(self, row: int, excluded: Mask, rng: np.random.Generator) -> int | None:
         """Return a row one mutation away: first its group is drawn, then the row; None if none."""
-        sets = [rows for rows in self.siblings(row, excluded) if rows.size]
-        sets = sets or [self.nearest(row, excluded)]
+        sets = self._kin(row, excluded)
         drawn = sets[int(rng.integers(len(sets)))]
         return int(drawn[rng.integers(len(drawn))]) if drawn.size else None
+
+    def _kin(self, row: int, excluded: Mask) -> list[Indices]:
+        """Return the rows that one mutation leads to, by group; or the nearest."""
+        free = not excluded.any()
+        if free and row in self._found:
+            return self._found[row]
+        sets = [rows for rows in self.siblings(row, excluded) if rows.size]
+        sets = sets or [self.nearest(row, excluded)]
+        if free:
+            if len(self._found) >= KEPT:
+                self._found.clear()
+            self._found[row] = sets
+        return sets
 
     def siblings(self, row: int, excluded: Mask) -> list[Indices]:
         """Return for each group the rows that differ from this one in that group alone."""
