@@ -335,6 +335,7 @@ def test_points_given_come_first() -> None:
     [
         (lambda: nr.Box([]), "pairs"),
         (lambda: nr.Box([1, 2]), "pairs"),
+        (lambda: nr.Box({"rate": (0, 1)}), "without names"),
         (lambda: nr.Box([(0, 1, 2)]), "pairs"),
         (lambda: nr.Box([(1, 0)]), "smaller"),
         (lambda: nr.Box([(0, 0)]), "smaller"),

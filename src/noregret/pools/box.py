@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import final
 
 import numpy as np
@@ -32,6 +32,11 @@ class Box:
     def __init__(
         self, bounds: object, *, log: Sequence[int] = (), integer: Sequence[int] = ()
     ) -> None:
+        if isinstance(bounds, Mapping):
+            raise PoolError(
+                "Box(bounds=...) takes pairs (low, high) in order, one a dimension, without names: "
+                "give list(bounds.values())."
+            )
         try:
             pairs = as_floats("Box(bounds=...)", bounds)
         except ArgumentError as error:
