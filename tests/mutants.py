@@ -556,6 +556,13 @@ MUTANTS = (
         EVOLUTION + "test_it_is_the_papers_loop",
     ),
     Mutant(
+        "of candidates alike the last told is recommended",
+        "answers.py",
+        "return int(np.argmax(np.where(allowed, mean, -np.inf)))",
+        "return len(mean) - 1 - int(np.argmax(np.where(allowed, mean, -np.inf)[::-1]))",
+        "tests/test_optimizer.py::test_of_candidates_that_are_alike_the_first_told_is_recommended",
+    ),
+    Mutant(
         "kin remembered whoever is excluded",
         "mutations.py",
         "free = not excluded.any()",

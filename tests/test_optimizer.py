@@ -738,3 +738,15 @@ def test_the_goal_is_told_back() -> None:
     """Plots turn their arrows by it."""
     assert nr.uniform(POOL).goal == "max"
     assert nr.uniform(POOL, goal="min").goal == "min"
+
+
+@pytest.mark.parametrize("make", [nr.auto, nr.uniform, nr.regularized_evolution])
+def test_of_candidates_that_are_alike_the_first_told_is_recommended(
+    make: Callable[..., nr.Optimizer],
+) -> None:
+    """Else the first row of a pool would be, in every run in which nobody has clicked yet."""
+    opt = make(nr.Pool(np.arange(12.0)[:, None]), seed=0)
+    opt.tell([7, 3, 11, 0], [0.0, 0.0, 0.0, 0.0])
+    assert opt.best().id == 7
+    opt.tell([3], [1.0])
+    assert opt.best().id == 3

@@ -241,16 +241,17 @@ class PosteriorView:
 
 
 def place_of_best(evidence: Evidence, mean: Vector) -> int:
-    """Return the place of the point told that has the highest mean, the lowest row on ties."""
+    """Return the place of the point told that has the highest mean, the first told on ties.
+
+    Where nothing is known, as where nobody has clicked yet, that is one drawn by chance.
+    """
     allowed = evidence.eligible
     if not allowed.any():
         raise NothingToldError(
             "there is no best candidate: no value was told of one that is in the pool and not "
             "excluded."
         )
-    highest = np.where(allowed, mean, -np.inf)
-    ties = np.flatnonzero(highest == highest.max())
-    return int(ties[np.argmin(evidence.told.rows[ties])])
+    return int(np.argmax(np.where(allowed, mean, -np.inf)))
 
 
 def recommended(evidence: Evidence, estimates: Estimates, at: int, units: Units) -> Best:
