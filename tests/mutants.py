@@ -958,8 +958,8 @@ MUTANTS = (
     Mutant(
         "what is under way counts as never met",
         "doubts.py",
-        "np.isin(rows[first], _met(seen))",
-        "np.isin(rows[first], seen.told.rows)",
+        "_first_of(rows, _met(seen))",
+        "_first_of(rows, seen.told.rows)",
         "tests/test_oddities.py::test_whole_numbers_are_never_evaluated_twice",
     ),
     Mutant(

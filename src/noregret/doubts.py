@@ -65,8 +65,7 @@ def chance(evidence: Evidence, size: int, rng: np.random.Generator) -> Picks:
     if isinstance(places.domain, Box):
         cloud = max(CLOUD * size, WHOLE if places.domain.has_integers else 0)
         picks = places.peek(places.domain.draw(cloud, rng))
-        first = np.sort(np.unique(picks.rows, return_index=True)[1])
-        new = first[~np.isin(picks.rows[first], met)][:size]
+        new = _first_of(picks.rows, met)[:size]
         return Picks(picks.rows[new], picks.X[new])
     closed = evidence.excluded.copy()
     closed[met[met < len(closed)]] = True
@@ -141,8 +140,7 @@ def _reaching_highest(
     assert isinstance(places.domain, Box)
     rng, box = seen.rng(Purpose.DOUBT), places.domain
     picks = places.peek(np.concatenate([box.draw(WIDE, rng), around(box, best, NEAR, rng)]))
-    first = np.sort(np.unique(picks.rows, return_index=True)[1])
-    new = first[~np.isin(picks.rows[first], known)]
+    new = _first_of(picks.rows, known)
     reach = UCB().score(*posterior.marginals(picks.X[new]), OPTIMISM, 0.0)
     new = new[np.argsort(-reach, kind="stable")[:size]]
     return Picks(picks.rows[new], picks.X[new])
@@ -163,8 +161,7 @@ def unmet(proposal: Proposal, seen: Evidence) -> Proposal | None:
     In a box of whole numbers what was found anew may be a point met before.
     """
     rows = seen.places.expected(proposal.rows, proposal.X)
-    first = np.sort(np.unique(rows, return_index=True)[1])
-    new = first[~np.isin(rows[first], _met(seen))]
+    new = _first_of(rows, _met(seen))
     return _part(proposal, new, np.ones(len(new), dtype=np.int64)) if len(new) else None
 
 
@@ -181,6 +178,12 @@ def prolonged(proposal: Proposal, ridge: float, switch_cost: float, room: int) -
 def _met(evidence: Evidence) -> Indices:
     """Return the rows that were evaluated, failed, or are under way."""
     return np.concatenate([evidence.told.rows, evidence.open_.rows, evidence.failed_rows])
+
+
+def _first_of(rows: Indices, unwanted: Indices) -> Indices:
+    """Return where each row comes for the first time, those unwanted left out."""
+    first = np.sort(np.unique(rows, return_index=True)[1])
+    return first[~np.isin(rows[first], unwanted)]
 
 
 def _part(proposal: Proposal, at: Indices, repeats: Indices) -> Proposal:
