@@ -12,6 +12,7 @@ from benchmarks.subjects import Work
 Options = dict[str, Any]
 
 ALGORITHMS: dict[str, tuple[Callable[..., nr.Optimizer], Options]] = {
+    "auto": (nr.auto, {}),
     "gp_ucb": (nr.gp_ucb, {}),
     "gp_ei": (nr.gp_ei, {}),
     "gp_bucb": (nr.gp_bucb, {"limit": 2.0}),
@@ -33,7 +34,7 @@ def make_optimizer(name: str, problem: Problem) -> nr.Optimizer:
     """Return a fresh optimiser of that name for the problem, at its seed."""
     algorithm, options = ALGORITHMS[name]
     model: Options = {"kernel": problem.kernel, "noise_std": NOISE_STD}
-    if algorithm in (nr.uniform, nr.epsilon_greedy):
+    if algorithm in (nr.auto, nr.uniform, nr.epsilon_greedy):  # to whom nothing is told
         model = {}
     return algorithm(problem.pool(), **model, **options, seed=problem.seed)
 

@@ -15,6 +15,7 @@ AXES = {
     "d": "features",
     "unique": "different candidates evaluated",
 }
+COLOURS, STYLES = 10, ("-", "--", ":")  # a line that has another's colour is dashed
 
 
 def plot_name(case: Case) -> str:
@@ -33,9 +34,10 @@ def plot(case: Case, results: Results, folder: Path) -> Path | None:
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    for name, line in lines.items():
+    for at, (name, line) in enumerate(lines.items()):
         x, y = zip(*sorted(line), strict=True)
-        axes.loglog(x, y, marker="o", markersize=4, label=f"{name}{slope_text(line)}")
+        style, label = STYLES[at // COLOURS % len(STYLES)], f"{name}{slope_text(line)}"
+        axes.loglog(x, y, style, marker="o", markersize=4, label=label)
     axes.set_xlabel(AXES[case.against])
     axes.set_ylabel("seconds")
     axes.set_title(case.title, fontsize=10)

@@ -13,6 +13,7 @@ DIMENSIONS = (2, 8, 32, 64)
 UNIQUE = [100, 300, 1000, 3000]
 
 IN_T = (
+    "auto",
     "mini_gp_ucb",
     "mini_gp_ei",
     "bbkb global",

@@ -851,6 +851,20 @@ MUTANTS = (
         "tests/test_auto.py::test_doubts_that_pay_come_sooner_again",
     ),
     Mutant(
+        "doubts that come together count as one",
+        "learner.py",
+        "state.doubts + self.manner.together(grasp)",
+        "state.doubts + 1",
+        AUTO + "test_late_doubts_come_several_at_once",
+    ),
+    Mutant(
+        "doubts that come together wait for one",
+        "manners.py",
+        "slow = self.together(grasp) * (2.0",
+        "slow = (2.0",
+        AUTO + "test_late_doubts_come_several_at_once",
+    ),
+    Mutant(
         "a leader is given up for any that seems better",
         "doubts.py",
         "<= CLEAR * np.sqrt",

@@ -279,6 +279,28 @@ def test_doubts_become_rare() -> None:
     assert 0.9 * math.sqrt(8 * T) < k + 10 <= math.sqrt(8 * T) + 10
 
 
+def test_late_doubts_come_several_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Different candidates, counted one by one, after a pause for each of them."""
+    monkeypatch.setattr(manners, "LATE", 200)
+    opt, rng, sizes = nr.auto(nr.Pool(GRID)), np.random.default_rng(0), []
+    while opt.spent < 2000:
+        before = opt._state
+        batch = opt.ask(at_most=2000 - opt.spent)
+        opt.tell(batch, hill(np.array(list(batch))) + 0.3 * rng.standard_normal(len(batch)))
+        after = opt._state
+        if batch.reason.startswith("doubt") and not lesson_of(opt).is_blank:
+            together = 1 + grasp_of(opt).values // 200
+            assert before.idle >= together * doubts.pause(before.doubts)
+            assert len(set(batch.ids)) == len(batch) == together
+            paid = after.leader != before.leader >= 0
+            assert after.doubts == (before.doubts + together) // (2 if paid else 1)
+            sizes.append(together)
+    assert sizes == sorted(sizes)
+    assert sizes[0] == 1
+    assert sizes[-1] > 4
+    assert sum(sizes) < math.sqrt(8 * 2000) + 10
+
+
 def test_equal_values_leave_everything_open() -> None:
     opt = nr.auto(nr.Pool(GRID))
     run(opt, 30, noise=0.0, f=lambda X: np.zeros(len(X)))

@@ -59,10 +59,11 @@ class Learner:
     nothing is learned. So where the choice is one that is known (its variance is below half the
     noise), it is exploited; but after 2 + k/4 evaluations of that kind one is spent on doubt, the
     k-th: by a function drawn from the posterior, from the eighth on every second time by one that
-    promises more than the best, and every eighth by chance alone. Where the best so far is clearly
-    better than at the last doubt, looking further has paid, and k is halved. Where the highest
-    value is a ceiling (`Lesson.tied`), nothing but doubt looks for more. Where a constant explains
-    the values as well as the model, two of three evaluations are by chance.
+    promises more than the best, and every eighth by chance alone. After 10⁴ values they come two by
+    two, then three by three. Where the best so far is clearly better than at the last doubt,
+    looking further has paid, and k is halved. Where the highest value is a ceiling
+    (`Lesson.tied`), nothing but doubt looks for more. Where a constant explains the values as well
+    as the model, two of three evaluations are by chance.
 
     `attitude="safe"` takes a theorem's width in place of (1), and has no doubts. Where values are
     deterministic nothing is evaluated twice, and expected improvement chooses.
@@ -116,7 +117,7 @@ class Learner:
             doubt = self._doubt(state, grasp, bandit, belief, seen, room)
             leader = doubts.leading(belief.posterior, state.leader)
             paid = leader != state.leader >= 0
-            count = (state.doubts + 1) // (2 if paid else 1)
+            count = (state.doubts + self.manner.together(grasp)) // (2 if paid else 1)
             state = replace(state, idle=0, doubts=count, leader=leader)
             if doubt is not None:  # else all is known
                 return doubt, state
@@ -223,16 +224,16 @@ class Learner:
         seen: Evidence,
         room: int,
     ) -> Proposal | None:
-        """Choose against the model: by chance, or by a function drawn from it."""
-        doubt = None
+        """Choose against the model: by chance, or by functions drawn from it."""
+        together, doubt = self.manner.together(grasp), None
+        turn, most = state.doubts // together, min(room, together * self.manner.workers)
         if grasp.lesson.is_blank:
             size = min(room, doubts.BLANK * self.manner.blank(grasp))
             doubt = doubts.by_chance(belief.posterior, seen, size)
-        elif state.doubts % doubts.BLIND == doubts.BLIND - 1:
-            doubt = doubts.by_chance(belief.posterior, seen, min(room, self.manner.workers))
+        elif turn % doubts.BLIND == doubts.BLIND - 1:
+            doubt = doubts.by_chance(belief.posterior, seen, most)
         if doubt is None:
-            size, promises = min(room, self.manner.workers), doubts.promises(state.doubts)
-            doubt = doubts.by_draw(bandit, belief, seen, size, promises)
+            doubt = doubts.by_draw(bandit, belief, seen, most, doubts.promises(turn))
         if doubt is None or not self.manner.switch_cost:
             return doubt
         return doubts.prolonged(doubt, bandit.prior.ridge, self.manner.switch_cost, room)

@@ -30,6 +30,7 @@ OVERSAMPLE = 2.0  # q̄ of that dictionary
 LIMIT = 2.0  # C̃ of its batches
 LEEWAY = 0.05  # of the deviation at a point of a box, for which it is evaluated again
 PARTS = 64  # the part of all evaluations that a batch is, where feedback matters little
+LATE = 10_000  # values from which on doubts come two at once, then three, …
 HALF = 0.5  # of a value: an evaluation that failed
 QUIET, COARSE = 1e-6, 1e-3  # of the variance of f: the least ridge, exact or by a dictionary
 
@@ -111,8 +112,15 @@ class Manner:
         """Return after how many evaluations without news one is spent on doubt."""
         if grasp.lesson.is_blank:
             return self.blank(grasp) + self.switch_cost
-        slow = 2.0 if self.attitude == "greedy" else 1.0
+        slow = self.together(grasp) * (2.0 if self.attitude == "greedy" else 1.0)
         return self.workers * slow * (doubts.pause(doubted) + self.switch_cost)
+
+    def together(self, grasp: Grasp) -> int:
+        """Return how many doubts come at once, for each worker: more, as time goes by.
+
+        There are as many as before, and what one of them finds out matters little to the next.
+        """
+        return 1 + grasp.values // LATE
 
     def blank(self, grasp: Grasp) -> int:
         """Return how many evaluations a blank model is used for at once: more, as time goes by."""

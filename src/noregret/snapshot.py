@@ -45,12 +45,12 @@ from noregret.kernels import Kernel
 from noregret.ledger import Ledger
 from noregret.policy import Policy
 from noregret.pools import Domain, Places
-from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
+from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points, cholesky
 from noregret.search import Enumeration
 from noregret.tickets import Ticket, Tickets
 from noregret.trace import Records
 
-FORMAT = 5
+FORMAT = 6
 
 
 @final
@@ -86,7 +86,7 @@ KNOWN: dict[str, type[Any]] = {
         *(starts.UniformStart, starts.GivenStart, starts.UncertaintySampling),
         *(designs.UniformDesign, designs.SobolDesign, designs.FarthestDesign),
         *(designs.MostUncertain,),
-        *(ExactPosterior, NystromPosterior, Oversample, Points),
+        *(ExactPosterior, NystromPosterior, Oversample, Points, cholesky.Factor),
         *(bandit.Bandit, bandit.Belief, learner.Learner, learner.Knowledge),
         *(learning.Grouped, learning.Fixed, learning.Joint, learning.Owned),
         *(manners.Manner, manners.Grasp, learning.Lesson, learning.Learned, learning.PureError),

@@ -31,6 +31,15 @@ def test_pivoting_leaves_out_dependent_rows(seed: int, rank: int, copies: int) -
 
 
 @given(seeds, st.integers(1, 8))
+def test_the_diagonal_of_the_inverse_is_found_once(seed: int, n: int) -> None:
+    A = positive(seed, n)
+    factor = cholesky.Factor(cholesky.factor(A))
+    diagonal = factor.inverse_diagonal
+    np.testing.assert_allclose(diagonal, np.diag(np.linalg.inv(A)), rtol=1e-7)
+    assert factor.inverse_diagonal is diagonal
+
+
+@given(seeds, st.integers(1, 8))
 def test_solving(seed: int, n: int) -> None:
     """Every mean is one of these solves."""
     A, b = positive(seed, n), np.random.default_rng(seed).standard_normal(n)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
+from typing import final
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from noregret.arrays import Indices, Matrix
+from noregret.arrays import Indices, Matrix, Vector
 from noregret.errors import KernelError, NumericalWarning
 from noregret.posteriors.triangular import solve_lower_in_place
 
@@ -42,6 +44,22 @@ def inverse_lower(L: Matrix) -> Matrix:
     if len(L) == 0:
         return L
     return np.asarray(lapack.dtrtri(L, lower=1)[0])
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Factor:
+    """L with L Lᵀ = A, and what is found from it once, where it is asked for."""
+
+    L: Matrix
+    _inverse_diagonal: Vector | None = field(default=None, init=False)
+
+    @property
+    def inverse_diagonal(self) -> Vector:
+        """(A⁻¹)ᵢᵢ: O(n³/3), the first time."""
+        if self._inverse_diagonal is None:
+            self._inverse_diagonal = np.asarray((inverse_lower(self.L) ** 2).sum(axis=0))
+        return self._inverse_diagonal
 
 
 def pivoted(A: Matrix, scale: float = 0.0) -> tuple[Matrix, Indices]:

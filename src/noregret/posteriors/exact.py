@@ -14,7 +14,7 @@ from noregret.errors import ArgumentError
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points, least_norm
-from noregret.posteriors.cholesky import EPS
+from noregret.posteriors.cholesky import EPS, Factor
 
 MOST_POINTS = 32_768  # of an exact posterior: its factor takes 8 GB
 LONGEST_TAIL = 64  # updates carried beside a factor, at least; n/2 where that is more
@@ -60,7 +60,7 @@ class ExactPosterior:
     ridge: float
     points: Points
     base: Points  # points and counts when L was made
-    L: Matrix  # (n₀, n₀) factor of A₀
+    factor: Factor  # of A₀, (n₀, n₀)
     tail: Matrix  # (n, updates) U
     gains: Vector  # (updates,) g·(ȳ_B − μ_j)² of each
     alpha: Vector  # (n,)
@@ -70,9 +70,13 @@ class ExactPosterior:
     def prior(cls, kernel: Kernel, *, noise_std: float, ridge: float, dim: int) -> ExactPosterior:
         """Return the belief before any feedback: mean 0, variance k(x, x)."""
         none, empty = Points.none(dim), np.zeros((0, 0))
-        return cls(
-            kernel, noise_std, ridge, none, none, empty, empty, np.zeros(0), np.zeros(0), 0.0
-        )
+        factor, nothing = Factor(empty), np.zeros(0)
+        return cls(kernel, noise_std, ridge, none, none, factor, empty, nothing, nothing, 0.0)
+
+    @property
+    def L(self) -> Matrix:
+        """The factor of A₀."""
+        return self.factor.L
 
     def condition(
         self,
@@ -116,7 +120,7 @@ class ExactPosterior:
             self,
             points=points,
             base=points,
-            L=L,
+            factor=Factor(L),
             tail=np.zeros((len(points), 0)),
             gains=np.zeros(0),
             alpha=cholesky.solve(L, points.y),
@@ -318,7 +322,7 @@ class ExactPosterior:
         return float((1.0 - self.ridge / self.points.w * self._inverse_diagonal()).sum())
 
     def _inverse_diagonal(self) -> Vector:
-        """Return (A⁻¹)ᵢᵢ, by (2): O(n³/3)."""
+        """Return (A⁻¹)ᵢᵢ, by (2): O(n³/3) after a new factor, else O(n) an update."""
         inverse: Vector = (self.tail**2).sum(axis=1)
-        inverse[: len(self.L)] += (cholesky.inverse_lower(self.L) ** 2).sum(axis=0)
+        inverse[: len(self.L)] += self.factor.inverse_diagonal
         return inverse
