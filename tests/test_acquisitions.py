@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal, getcontext
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import trapezoid
 from scipy.stats import norm
 
 import noregret as nr
@@ -62,13 +64,58 @@ def _log_h(u: Decimal) -> Decimal:
     return phi + (1 - a / fraction).ln()
 
 
+@given(numbers, st.floats(0.01, 4), st.floats(0.5, 3), st.floats(0, 2), st.floats(0, 500))
+def test_a_knowledge_gradient_is_what_the_best_mean_gains(
+    mean: float, variance: float, beta: float, noise: float, ahead: float
+) -> None:
+    """By the sum over what one evaluation may show: the mean moves with the surprise."""
+    prior, top = beta**2 * variance, 1.0
+    spread = math.sqrt(prior + noise)  # of a value about the mean
+    surprise = np.linspace(-12.0, 12.0, 200_001)
+    moved = mean + prior / (prior + noise) * spread * surprise
+    gained = trapezoid(np.maximum(moved - top, 0.0) * norm.pdf(surprise), surprise)
+    how = nr.KnowledgeGradient(ahead=ahead, noise=noise)
+    score = how.score(np.array([mean]), np.array([variance]), beta, top)[0]
+    assert score == pytest.approx(mean + ahead * gained, rel=1e-6, abs=1e-6)
+
+
+@given(
+    *(numbers, st.floats(0.01, 3), st.floats(0, 9), st.floats(0.5, 3)),
+    *(st.floats(0, 2), st.floats(0, 1e5)),
+)
+def test_a_missed_update_cannot_lift_a_knowledge_gradient_past_its_ceiling(
+    mean: float, std: float, gain: float, beta: float, noise: float, ahead: float
+) -> None:
+    """Over all that the mean may have moved by, and the deviation that is then left."""
+    how, top = nr.KnowledgeGradient(ahead=ahead, noise=noise), 1.0
+    left = std * np.cos(np.linspace(0.0, math.pi / 2, 400))
+    moved = mean + np.sqrt(gain * (std**2 - left**2))
+    ceiling = how.ceiling(np.array([mean]), np.array([std]), np.array([gain]), beta, top)[0]
+    scores = how.score(moved, left**2, beta, top)
+    assert scores.max() <= ceiling + 1e-9 * (1 + abs(ceiling))
+    blunt = how.score(np.array([mean + std * math.sqrt(gain)]), np.array([std**2]), beta, top)[0]
+    assert ceiling <= blunt + 1e-9 * (1 + abs(blunt))
+    still = how.ceiling(np.array([mean]), np.array([std]), np.zeros(1), beta, top)[0]
+    assert still == pytest.approx(float(scores[0]), rel=1e-9, abs=1e-12)
+
+
+def test_what_is_known_is_worth_its_mean() -> None:
+    how = nr.KnowledgeGradient(ahead=1e6)
+    mean = np.array([0.1, 0.9, 0.3])
+    np.testing.assert_array_equal(how.score(mean, np.zeros(3), 1.0, 0.9), mean)
+    with pytest.raises(nr.errors.ArgumentError, match=r"KnowledgeGradient\(ahead=...\)"):
+        nr.KnowledgeGradient(ahead=-1.0)
+    with pytest.raises(nr.errors.ArgumentError, match=r"KnowledgeGradient\(noise=...\)"):
+        nr.KnowledgeGradient(noise=-1.0)
+
+
 @given(numbers, st.floats(0, 4), st.floats(0, 4), st.floats(0.1, 10))
 def test_no_score_rises_when_a_variance_shrinks(
     mean: float, v: float, w: float, beta: float
 ) -> None:
     """Lazy search keeps old scores as upper bounds."""
     low, high = sorted((v, w))
-    for acquisition in (nr.UCB(), nr.ExpectedImprovement()):
+    for acquisition in (nr.UCB(), nr.ExpectedImprovement(), nr.KnowledgeGradient(50.0, 0.3)):
         a, b = (
             acquisition.score(np.array([mean]), np.array([x]), beta, 5.0)[0] for x in (low, high)
         )

@@ -26,7 +26,10 @@ from noregret.posteriors import ExactPosterior, Points, Posterior
 from problems import Scene, no_rng, scenes
 
 NOBODY = np.zeros(0, dtype=np.bool_)
-HOW: tuple[Acquisition, ...] = (nr.UCB(), nr.ExpectedImprovement(), Uncertainty(), Mean())
+HOW: tuple[Acquisition, ...] = (
+    *(nr.UCB(), nr.ExpectedImprovement(), Uncertainty(), Mean()),
+    *(nr.KnowledgeGradient(ahead=50.0), nr.KnowledgeGradient(ahead=50.0, noise=0.1)),
+)
 
 
 def differences(f: Callable[[Vector], float], x: Vector, step: float = 1e-5) -> Vector:

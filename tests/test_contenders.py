@@ -17,7 +17,8 @@ from noregret.search import Enumeration
 from problems import Diary, Scene, scenes
 from twins import FullRanking, FullSearch
 
-acquisitions = st.sampled_from([nr.UCB(), nr.ExpectedImprovement()])
+KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
+acquisitions = st.sampled_from([nr.UCB(), nr.ExpectedImprovement(), KG])
 
 
 def nobody(N: int) -> Mask:

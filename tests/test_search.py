@@ -18,7 +18,8 @@ from noregret.work import Work
 from problems import Diary, Scene, scenes
 from twins import FullSearch
 
-acquisitions = st.sampled_from([nr.UCB(), nr.ExpectedImprovement(), Uncertainty(), Mean()])
+KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
+acquisitions = st.sampled_from([nr.UCB(), nr.ExpectedImprovement(), KG, Uncertainty(), Mean()])
 
 
 def nobody(N: int) -> Mask:
@@ -74,7 +75,7 @@ def test_ties_go_to_the_lowest_row_however_rows_are_grouped() -> None:
     X = np.repeat(rng.standard_normal((40, 3)), 5, axis=0)[rng.permutation(200)]
     points = Points(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
     stale = Scene(nr.RBF(1.0), 0.1, points, X).exact()
-    for how in (nr.UCB(), nr.ExpectedImprovement()):
+    for how in (nr.UCB(), nr.ExpectedImprovement(), KG):
         ranking = Enumeration(nr.Pool(X)).rank(stale, how, 2.0, nobody(200))
         for _ in range(25):
             row = ranking.best()

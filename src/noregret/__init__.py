@@ -8,7 +8,7 @@
 """
 
 from noregret import plot
-from noregret.acquisitions import UCB, ExpectedImprovement, Thompson
+from noregret.acquisitions import UCB, ExpectedImprovement, KnowledgeGradient, Thompson
 from noregret.algorithms import (
     batch_thompson,
     bbkb,
@@ -97,6 +97,7 @@ __all__ = [
     "GlobalRatio",
     "GrowingWidth",
     "Kernel",
+    "KnowledgeGradient",
     "Linear",
     "LocalRatio",
     "MappedPool",

@@ -13,6 +13,7 @@ from noregret.words import counted
 FAR = 10.0  # ranges: a feature of longer lengthscale hardly matters
 NAMED = 5  # features that are listed
 NOTABLE = 1.2  # times as wide: said from there on
+LITTLE = 0.5  # of what may be gained: said from there on
 AGREED = 10  # replicates
 THEOREMS = (
     "Bounds and certificates are a theorem's, provided that the learned model is right; "
@@ -39,11 +40,13 @@ def account_of(
     if lesson.is_constant:
         same = "All values told were the same: nothing is known of scale or noise yet."
         return (f"{how}.", same, *_failures(failed, lost))
+    hopes = isinstance(family, Owned) and attitude != "safe" and not deterministic
     return (
         f"{how}.",
         f"{_kernel(family, lesson, names, outwards)}.",
         f"{_noise(lesson)}.",
         *_calibration(lesson),
+        *(_hope(lesson) if hopes else ()),
         *_caution(lesson),
         *_floor(lesson, outwards),
         *_ceiling(lesson),
@@ -110,6 +113,15 @@ def _calibration(lesson: Lesson) -> tuple[str, ...]:
     )
 
 
+def _hope(lesson: Lesson) -> tuple[str, ...]:
+    if lesson.hope > LITTLE:
+        return ()
+    return (
+        f"More of them were expected above the best than were: what may be gained beyond it counts "
+        f"{lesson.hope:.2g} times.",
+    )
+
+
 def _caution(lesson: Lesson) -> tuple[str, ...]:
     said = []
     if lesson.youth >= NOTABLE:
@@ -163,4 +175,4 @@ def _ceiling(lesson: Lesson) -> tuple[str, ...]:
 def _guarantee(attitude: str) -> str:
     if attitude == "safe":
         return f"{THEOREMS}. Choices are by the same width, so that its regret bound applies"
-    return f"{THEOREMS}. Choices are by a narrower width, for which no regret bound is proven"
+    return f"{THEOREMS}. Choices are by what they promise, for which no regret bound is proven"

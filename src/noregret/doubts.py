@@ -21,7 +21,7 @@ from noregret.stays import Settle
 from noregret.streams import Purpose
 
 KNOWN = 0.5  # variance over ridge below which another evaluation tells next to nothing
-PATIENCE, PACE = 2.0, 4.0  # evaluations without news before one is spent on doubt, and its growth
+PATIENCE, PACE = 2.0, 2.0  # evaluations without news before one is spent on doubt, and its growth
 CLEAR = 2.0  # deviations of a difference beyond which one candidate is better than another
 BLIND = 8  # every so many doubts are of the model as such
 SETTLED, PROMISES = 8, 64  # doubts before every second takes, of so many functions, one promising
@@ -35,7 +35,7 @@ OPTIMISM, DRAWN = 3.0, 300  # deviations, and candidates that high, among which 
 def pause(doubts: int) -> float:
     """Return after how many evaluations without news the next one is spent on doubt.
 
-    2 + k/4 after k doubts: of T evaluations without news, at most √(8T) are.
+    2 + k/2 after k doubts: of T evaluations without news, at most √(4T) are.
     """
     return PATIENCE + doubts / PACE
 

@@ -19,6 +19,7 @@ UNLIKE = 0.1  # the correlation below which one tells next to nothing
 NAMED = 3  # batches and candidates that a sentence lists
 SCORES = {
     "ExpectedImprovement": "expected improvement",
+    "KnowledgeGradient": "what it yields and may gain",
     "Thompson": "value in the function drawn",
 }
 

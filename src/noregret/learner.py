@@ -49,15 +49,19 @@ class Knowledge:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Learner:
-    """Choose by upper bounds on a learned model, and now and then in doubt of it.
+    """Choose by what a learned model promises, and now and then in doubt of it.
 
-    The model is fitted anew on a geometric schedule, when a batch opens. With t values told,
+    The model is fitted anew on a geometric schedule, when a batch opens. With t values told, a
+    candidate of a pool is worth its mean, and what it may gain in three times as many evaluations
+    to come (`KnowledgeGradient`); deviations and gains count as far as points that were left out
+    bear them out (`LeftOut`). In a box, where the points around one say as much as itself, it is
+    worth an upper bound of width
 
         β_t = factor·√(2 log(1 + t))·widening                                                  (1)
 
     A learned model may be confident and wrong: then the same candidates win again and again, and
     nothing is learned. So where the choice is one that is known (its variance is below half the
-    noise), it is exploited; but after 2 + k/4 evaluations of that kind one is spent on doubt, the
+    noise), it is exploited; but after 2 + k/2 evaluations of that kind one is spent on doubt, the
     k-th: by a function drawn from the posterior, from the eighth on every second time by one that
     promises more than the best, and every eighth by chance alone. After 10⁴ values they come two by
     two, then three by three. Where the best so far is clearly better than at the last doubt,
@@ -65,8 +69,8 @@ class Learner:
     (`Lesson.tied`), nothing but doubt looks for more. Where a constant explains the values as well
     as the model, two of three evaluations are by chance.
 
-    `attitude="safe"` takes a theorem's width in place of (1), and has no doubts. Where values are
-    deterministic nothing is evaluated twice, and expected improvement chooses.
+    `attitude="safe"` chooses by upper bounds of a theorem's width, and has no doubts. Where values
+    are deterministic nothing is evaluated twice, and expected improvement chooses.
     """
 
     search: Search
@@ -302,7 +306,7 @@ class Learner:
         return replace(grasp, belief=belief)
 
     def _bandit(self, grasp: Grasp, evidence: Evidence) -> Bandit:
-        return self.manner.bandit(grasp, self.search, evidence.places.dim)
+        return self.manner.bandit(grasp, self.search, evidence)
 
     def _grasp(self, state: Knowledge, evidence: Evidence) -> tuple[Grasp, Evidence]:
         """Return what to look with, and at: a model is learned for the look where there is none."""

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, final
 import numpy as np
 
 from noregret import doubts
-from noregret.acquisitions import UCB, ExpectedImprovement
+from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement, KnowledgeGradient
 from noregret.arrays import positions, stacked
 from noregret.bandit import Bandit, Belief
 from noregret.batching import BatchRule, FixedSize, GlobalRatio
@@ -24,7 +24,9 @@ from noregret.stays import Settle
 from noregret.words import counted, times
 
 Attitude: TypeAlias = Literal["safe", "balanced", "greedy"]
-FACTORS = {"balanced": 0.45, "greedy": 0.25}  # of √(2 log(1 + t))
+AHEAD = {"balanced": 3.0, "greedy": 0.5}  # evaluations to come, for every one that was, …
+BEGUN = 50  # … and for so many more, since hardly anybody stops before
+FACTORS = {"balanced": 0.45, "greedy": 0.25}  # of √(2 log(1 + t)), in a box
 MANY = 2000  # unique points from which on they are seen through a dictionary
 OVERSAMPLE = 2.0  # q̄ of that dictionary
 LIMIT = 2.0  # C̃ of its batches
@@ -85,6 +87,7 @@ class Manner:
     workers: int = 1
     switch_cost: float = 0.0
     deterministic: bool = False
+    enumerates: bool = True  # the candidates of a pool; else points of a box are searched for
 
     @property
     def doubts(self) -> bool:
@@ -102,7 +105,8 @@ class Manner:
         elif self.deterministic:
             choice = "expected improvement, nothing twice (deterministic)"
         else:
-            choice = f"upper bounds ({self.attitude}), doubted {times(doubted)}"
+            score = "knowledge gradients" if self.enumerates else "upper bounds"
+            choice = f"{score} ({self.attitude}), doubted {times(doubted)}"
         size = (
             f"{self.workers} at a time" if self.workers > 1 else "stays while nothing is to learn"
         )
@@ -147,18 +151,18 @@ class Manner:
             oversample=Oversample(OVERSAMPLE, False, None, share(self.delta, lesson.number)),
         )
 
-    def bandit(self, grasp: Grasp, search: Search, dim: int) -> Bandit:
+    def bandit(self, grasp: Grasp, search: Search, evidence: Evidence) -> Bandit:
         """Put together the algorithm for a model and the number of points."""
-        lesson = grasp.lesson
+        lesson, prior = grasp.lesson, self.prior(grasp.lesson, grasp.points, evidence.places.dim)
         delta = share(self.delta, lesson.number)
         theorem: Width = RKHSWidth(delta)
         if grasp.is_sparse:
             theorem = BBKBWidth(delta, LIMIT, fresh=True)
         band = ScaledWidth(theorem, lesson.widening * lesson.youth)
-        acquisition, width = self._acquisition(lesson, band)
+        acquisition, width = self._acquisition(lesson, band, prior.ridge, evidence)
         return Bandit(
             search=search,
-            prior=self.prior(lesson, grasp.points, dim),
+            prior=prior,
             acquisition=acquisition,
             width=width,
             band=band,
@@ -171,11 +175,17 @@ class Manner:
         """Return the algorithm as it chooses: unless safe, by no norm, which looks find anew."""
         return bandit if self.attitude == "safe" else replace(bandit, norm=KnownNorm())
 
-    def _acquisition(self, lesson: Lesson, band: Width) -> tuple[UCB | ExpectedImprovement, Width]:
+    def _acquisition(
+        self, lesson: Lesson, band: Width, noise: float, evidence: Evidence
+    ) -> tuple[Acquisition, Width]:
         if self.attitude == "safe":
             return UCB(leeway=LEEWAY), band
+        calibrated = ConstantWidth(lesson.widening, self.delta)
         if self.deterministic:
-            return ExpectedImprovement(), ConstantWidth(lesson.widening, self.delta)
+            return ExpectedImprovement(), calibrated
+        if self.enumerates:
+            ahead = AHEAD[self.attitude] * lesson.hope * (BEGUN + evidence.evaluations)
+            return KnowledgeGradient(ahead, noise), calibrated
         return UCB(leeway=LEEWAY), GrowingWidth(
             FACTORS[self.attitude] * lesson.widening, self.delta
         )

@@ -81,6 +81,7 @@ KNOWN: dict[str, type[Any]] = {
         *(confidence.BKBExperimentsWidth, confidence.BBKBExperimentsWidth),
         *(standings.Information, norms.KnownNorm, norms.GuessAndDouble),
         *(acquisitions.UCB, acquisitions.ExpectedImprovement, acquisitions.Thompson),
+        *(acquisitions.KnowledgeGradient,),
         *(batching.FixedSize, batching.ProductBound, batching.GlobalRatio),
         *(batching.LocalRatio, batching.Repeat, stays.Stay, stays.Settle),
         *(starts.UniformStart, starts.GivenStart, starts.UncertaintySampling),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -58,3 +60,31 @@ def test_a_long_upper_tail_widens_and_a_lower_one_does_not() -> None:
 
 def test_few_points_say_nothing() -> None:
     assert LeftOut(np.full(FEW - 1, 99.0), np.ones(FEW - 1)).widening() == 1.0
+    assert LeftOut(np.full(FEW - 1, -9.0), np.ones(FEW - 1)).hope(np.ones(FEW - 1)) == 1.0
+
+
+def test_hope_is_by_how_many_were_expected_above_the_best() -> None:
+    """Every one by itself, as it was predicted."""
+    rng = np.random.default_rng(4)
+    y, error, std = rng.normal(size=30), rng.normal(size=30), rng.random(30) + 0.5
+    expected = sum(1.0 - NormalDist(y[i] - error[i], std[i]).cdf(float(y.max())) for i in range(30))
+    assert LeftOut(error, std).hope(y) == pytest.approx((2.0 / (1.0 + expected)) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("bend", "least", "most"),
+    [
+        (lambda y: y, 0.5, 2.0),
+        (lambda y: np.minimum(y, 0.5), 0.0, 0.1),  # a yield cannot pass 100 %
+        (lambda y: np.exp(2.0 * y), 3.0, 4.0),  # most are worth nothing, a few a lot
+    ],
+)
+def test_hope_falls_where_values_end_and_rises_where_they_do_not(
+    bend: Callable[[np.ndarray], np.ndarray], least: float, most: float
+) -> None:
+    """Candidates of which nothing is known but their spread, by the median of many draws."""
+    rng, found = np.random.default_rng(5), []
+    for _ in range(200):
+        y = bend(rng.standard_normal(80))
+        found.append(LeftOut(y - y.mean(), np.full(80, y.std())).hope(y))
+    assert least <= float(np.median(found)) <= most

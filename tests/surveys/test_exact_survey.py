@@ -17,6 +17,7 @@ from noregret.work import Work
 from problems import Diary, Scene, close, rounding, scenes
 
 BETAS = (0.0, 0.3, 3.0)
+KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
 
 
 def surveyed(X: Matrix, memory: int = 1 << 20) -> ExactSurvey:
@@ -35,7 +36,7 @@ def bounds_hold(survey: ExactSurvey, posterior: ExactPosterior, X: Matrix) -> No
     top = float(mean.max())
     off = rounding(posterior) if len(posterior.points) else 0.0
     for beta in BETAS:
-        for how in (nr.UCB(), Mean(), Uncertainty()):
+        for how in (nr.UCB(), KG, Mean(), Uncertainty()):
             true = how.score(mean, variance, beta, top)
             ceilings = survey.ceilings(how, beta, top, -np.inf)
             assert np.all(true <= ceilings + off * (1 + np.abs(true)))

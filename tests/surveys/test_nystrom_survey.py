@@ -21,6 +21,8 @@ LOOSE = 1e-7
 KERNEL = nr.Matern(nu=0.5, lengthscale=0.5)
 columns = st.sampled_from([0, 3, 6, 100])
 
+KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
+
 
 def surveyed(X: Matrix, room: int) -> NystromSurvey:
     """A survey with room for the kernel values of so many points."""
@@ -58,7 +60,7 @@ def test_bounds_hold_and_refreshed_rows_are_the_posterior(
         is_the_posterior_at(survey, posterior, X, rng.permutation(len(X))[: rng.integers(1, 9)])
         mean, variance = posterior.marginals(X)
         top = float(mean.max())
-        for how in (nr.UCB(), nr.ExpectedImprovement(), Mean(), Uncertainty()):
+        for how in (nr.UCB(), nr.ExpectedImprovement(), KG, Mean(), Uncertainty()):
             true = how.score(mean, variance, 2.0, top)
             for floor in (-np.inf, float(np.median(true)), float(true.max())):
                 bound = survey.ceilings(how, 2.0, top, floor)

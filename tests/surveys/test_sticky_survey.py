@@ -18,6 +18,8 @@ from problems import Diary
 
 LOOSE = 1e-7
 
+KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
+
 
 def believed(diary: Diary, members: Indices) -> NystromPosterior:
     p = diary.points()
@@ -46,7 +48,7 @@ def test_bounds_hold_and_refreshed_rows_are_the_posterior(seed: int, share: floa
         survey.follow(posterior)
         mean, variance = posterior.marginals(X)
         top = float(mean.max())
-        for how in (nr.UCB(), nr.ExpectedImprovement(), Mean(), Uncertainty()):
+        for how in (nr.UCB(), nr.ExpectedImprovement(), KG, Mean(), Uncertainty()):
             true = how.score(mean, variance, 2.0, top)
             bound = survey.ceilings(how, 2.0, top, -np.inf)
             assert np.all(true <= bound + LOOSE * (1 + np.abs(true)))

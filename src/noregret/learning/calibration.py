@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from noregret.arrays import Vector
 from noregret.learning.likelihood import Likelihood
@@ -53,3 +53,20 @@ class LeftOut:
         covered = float(np.quantile(np.abs(z), COVERED)) / float(ndtri((1 + COVERED) / 2))
         highest = float(z.max()) / float(ndtri(0.5 ** (1 / n)))
         return min(max(covered, highest, 1.0), MOST_WIDENING)
+
+    def hope(self, averages: Vector) -> float:
+        """Return by how much to multiply what the model hopes to gain beyond the best: c².
+
+        N averages were expected above the highest of all, each predicted from the others:
+
+            N = Σ_i Φ((μ_{−i} − max ȳ)/σ_{−i}),        c = 2/(1 + N)                            (2)
+
+        About one should be, and c is 1. Where values end at the top (yields near 100 %), a normal
+        model goes on expecting more, and N is large; where they have a long upper tail, it expects
+        too little. What is beyond the best is off twice: in how often it is met, and in how far it
+        reaches.
+        """
+        if len(averages) < FEW:
+            return 1.0
+        expected = float(ndtr((averages - self.error - averages.max()) / self.std).sum())  # (2)
+        return (2.0 / (1.0 + expected)) ** 2

@@ -40,6 +40,7 @@ class Lesson:
     error: PureError
     unevenness: float  # probability of noise so uneven, were it even
     widening: float  # of deviations, by what was left out
+    hope: float  # what hope of something better was worth, likewise
     is_constant: bool  # all values told were the same: nothing is known of any scale
     structure: float  # log density, above that of noise about a constant
     points: int  # it was learned from
@@ -116,6 +117,7 @@ def learn(
     widely = last is None or len(averages) >= WIDER * last.searched
     model = fit(family, sample, starts, widely=widely)
     likelihood = Likelihood(family, sample)
+    left_out = LeftOut.of(likelihood, model.theta)
     return Lesson(
         model=model,
         floor=floor,
@@ -124,7 +126,8 @@ def learn(
         tied=_at_ceiling(averages, error),
         error=error,
         unevenness=unevenness(entries, scatter),
-        widening=LeftOut.of(likelihood, model.theta).widening(),
+        widening=left_out.widening(),
+        hope=left_out.hope(sample.y),
         is_constant=float(np.ptp(averages)) == 0 and error.variance == 0,
         structure=likelihood.value(model.theta) - log_density_of_none(sample),
         points=len(sample.y),

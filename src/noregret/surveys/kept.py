@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from noregret.arrays import Indices, Matrix
+from noregret.arrays import Indices, Mask, Matrix
 from noregret.kernels import Kernel, Own, Scaled, Sum
 from noregret.pools import Candidates
 from noregret.pools.matching import Hashes, all_hashed, hashed
@@ -34,7 +34,8 @@ class KeptValues:
         self._known: npt.NDArray[np.int32] = np.zeros(len(pool), dtype=np.int32)  # columns filled
         self._hashes: Hashes = np.zeros(0, dtype=np.uint64)  # a number a row, once it is needed
         self._met: Hashes = np.zeros(0, dtype=np.uint64)  # … and one a point …
-        self._met_of: Points | None = None  # … of these
+        self._met_of: Points | None = None  # … of these …
+        self._is_met: Mask = np.zeros(0, dtype=np.bool_)  # … and which rows have one of them
 
     def follow(self, kernel: Kernel, points: Points) -> None:
         """Take in what comes next, and forget what is not of this kernel and these points.
@@ -56,8 +57,13 @@ class KeptValues:
         """Make ready to tell which rows are points."""
         if not len(self._hashes):
             self._hashes = all_hashed(self._pool)
+            self._is_met = np.zeros(len(self._hashes), dtype=np.bool_)
         if self._met_of is not points:
-            self._met, self._met_of = hashed(points.X), points
+            before, self._met, self._met_of = self._met, hashed(points.X), points
+            n = len(before)
+            if n > len(self._met) or not np.array_equal(before, self._met[:n]):
+                self._is_met[:], n = False, 0
+            self._is_met |= np.isin(self._hashes, self._met[n:])
 
     def _make_room(self, points: int) -> None:
         """Let so many points have their columns, or keep nothing where they do not fit."""
@@ -87,9 +93,8 @@ class KeptValues:
         if scale != 1.0:
             K *= scale
         if own:
-            hashes = self._hashes[rows]
-            same = np.flatnonzero(np.isin(hashes, self._met))
-            K[same] += own * np.equal.outer(hashes[same], self._met)
+            same = np.flatnonzero(self._is_met[rows])
+            K[same] += own * np.equal.outer(self._hashes[rows[same]], self._met)
         return K
 
     def _of(self, core: Kernel, points: Points, rows: Indices) -> Matrix:
