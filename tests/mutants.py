@@ -888,8 +888,8 @@ MUTANTS = (
     Mutant(
         "a knowledge gradient that takes noise for knowledge",
         "acquisitions.py",
-        "total = np.maximum(variance + self.noise, TINY)\n        return",
-        "total = np.maximum(variance, TINY)\n        return",
+        "v / np.sqrt(v + rest)",
+        "np.sqrt(v)",
         "tests/test_acquisitions.py::test_a_knowledge_gradient_is_what_the_best_mean_gains",
     ),
     Mutant(
@@ -913,6 +913,13 @@ MUTANTS = (
         "AHEAD[self.attitude] * lesson.hope * (",
         "AHEAD[self.attitude] * (",
         AUTO + "test_a_candidate_is_worth_what_it_gains_in_three_times_the_evaluations",
+    ),
+    Mutant(
+        "what noise hides counts against hope",
+        "learning/lessons.py",
+        "1.0 if self.is_tentative else self.borne_out",
+        "self.borne_out",
+        AUTO + "test_where_all_may_be_noise_hope_stays",
     ),
     Mutant(
         "rows that became points are not recognised",

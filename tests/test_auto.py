@@ -99,14 +99,28 @@ def test_a_candidate_is_worth_what_it_gains_in_three_times_the_evaluations() -> 
 
 def test_where_values_end_it_stops_looking_for_more() -> None:
     """Of values cut off above, but for digits that differ, most evaluations are of the best."""
-    values = np.random.default_rng(8).normal(size=len(GRID))
-    values = np.minimum(values, 0.6) + 1e-4 * np.arange(len(GRID)) / len(GRID)
+    values = 2.0 * hill(GRID) + 0.3 * np.random.default_rng(8).normal(size=len(GRID))
+    values = np.minimum(values, 0.7) + 1e-4 * np.arange(len(GRID)) / len(GRID)
     f = dict(zip(map(tuple, GRID.tolist()), values.tolist(), strict=True))
     opt = nr.auto(nr.Pool(GRID))
     run(opt, 150, noise=0.0, f=lambda X: np.array([f[tuple(x)] for x in X.tolist()]))
     assert lesson_of(opt).hope < 0.1
     assert "what may be gained beyond it counts" in opt.account()
     assert opt.unique < 110
+
+
+def test_where_all_may_be_noise_hope_stays() -> None:
+    """Clicks are rare, and one of 60 items has three times as many as others."""
+    opt, rng = nr.auto(nr.Pool(np.eye(60)), seed=1), np.random.default_rng(1)
+    while opt.spent < 2000:
+        batch = opt.ask(at_most=2000 - opt.spent)
+        rates = np.where(np.array(batch.sequence) == 17, 0.06, 0.02)
+        opt.tell(batch, (rng.random(len(batch)) < rates).astype(np.float64))
+        if opt.spent > 100 and lesson_of(opt).is_tentative:
+            assert lesson_of(opt).hope == 1.0
+    assert lesson_of(opt).borne_out < 0.5
+    counts = opt._evidence().told.w
+    assert np.sort(counts)[-2] > 100  # not the first that was clicked alone
 
 
 def test_safe_explores_by_a_theorem_and_goes_wide() -> None:

@@ -108,7 +108,7 @@ def test_slopes_at_a_point_met_are_zero(nu: float) -> None:
     np.testing.assert_allclose(pulls, 0.0, atol=1e-15)
 
 
-@given(scenes(), st.integers(0, 3), st.booleans())
+@given(scenes(), st.integers(0, len(HOW) - 1), st.booleans())
 def test_gradients_are_those_of_the_score(scene: Scene, which: int, sparse: bool) -> None:
     """L-BFGS stops early, or never, on a gradient that is not that of its function."""
     posterior: Posterior = scene.nystrom(3) if sparse else scene.exact()

@@ -153,15 +153,19 @@ class ExpectedImprovement:
 @final
 @dataclass(frozen=True, slots=True)
 class KnowledgeGradient:
-    """What one evaluation is worth by itself, and for the `ahead` evaluations that will follow it.
+    """What an evaluation is worth by itself, and for the `ahead` evaluations that will follow it.
 
-    One evaluation of x moves its mean by a normal number of deviation σ̃. Where that takes it past
-    the best mean, each evaluation to come gains the difference. With u = (μ(x) − max μ)/σ̃(x),
+    m evaluations of x move its mean by a normal number of deviation σ̃. Where that takes it past
+    the best mean, each evaluation to come gains the difference. With v = β²σ²(x), the variance
+    with its width, and u = (μ(x) − max μ)/σ̃,
 
-        score = μ(x) + ahead·σ̃(x)·[u Φ(u) + φ(u)],    σ̃² = β²σ²·β²σ²/(β²σ² + noise)           (1)
+        score = μ(x) + ahead/m·σ̃·[u Φ(u) + φ(u)],                                              (1)
+        m = max(1, noise/v),    σ̃² = v²/(v + noise/m)
 
-    `noise` is the variance of one evaluation. A candidate that is known brings its mean and no
-    more; another is tried where its gain is expected to pay for what it is expected to lose.
+    `noise` is the variance of one evaluation, and m how many halve the variance: where noise is
+    large, one by itself would change nobody's mind and seem to be worth nothing. A candidate that
+    is known brings its mean and no more; another is tried where its gain is expected to pay for
+    what it is expected to lose.
 
     A row that missed updates, with a² = gain·σ² (`ceiling`), has u·σ̃ ≤ −√((max μ − μ)² − a²) if it
     is farther than a below the best: over all ways to share the deviation between what the mean
@@ -169,7 +173,7 @@ class KnowledgeGradient:
     than y − √(c² − a²) for y, c ≥ a.
 
     Source: Ryzhov, Powell & Frazier 2012 (online knowledge gradient), candidates taken by
-    themselves.
+    themselves; Frazier & Powell 2010 for m, which they choose to be best.
 
     >>> KnowledgeGradient(ahead=10.0).score(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 1.0, 1.0)
     array([1.        , 0.83315471])
@@ -185,45 +189,31 @@ class KnowledgeGradient:
         require_at_least("KnowledgeGradient(noise=...)", self.noise, 0.0)
 
     def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
-        return self._worth(mean, mean - top, self._moves(beta**2 * variance))
+        return self._worth(mean, mean - top, beta**2 * variance)
 
     def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
         moved = std * np.sqrt(gain)
         behind = top - mean
         left = np.sqrt(np.maximum((behind - moved) * (behind + moved), 0.0))
         ahead_by = np.where(behind > moved, -left, moved - behind)
-        return self._worth(mean + moved, ahead_by, self._moves((beta * std) ** 2))
+        return self._worth(mean + moved, ahead_by, (beta * std) ** 2)
 
-    def tangent(
-        self, mean: Vector, std: Vector, beta: float, top: float
-    ) -> tuple[Vector, Vector, Vector]:
-        """1 + ahead·Φ(u) in μ, and ahead·φ(u)·dσ̃/dσ in σ."""
-        from scipy.special import ndtr
-
-        variance = (beta * std) ** 2
-        moves = self._moves(variance)
-        u = (mean - top) / moves
-        total = np.maximum(variance + self.noise, TINY)
-        in_std = beta * beta * std * (variance + 2.0 * self.noise) / total**1.5
-        with np.errstate(over="ignore"):
-            density = np.exp(-0.5 * u**2 - _LOG_ROOT_2PI)
-        score = self._worth(mean, mean - top, moves)
-        return score, 1.0 + self.ahead * ndtr(u), self.ahead * density * in_std
-
-    def _moves(self, variance: Vector) -> Vector:
-        """Return σ̃, of a variance with its width."""
-        total = np.maximum(variance + self.noise, TINY)
-        return np.maximum(variance / np.sqrt(total), TINY)
-
-    def _worth(self, mean: Vector, ahead_by: Vector, moves: Vector) -> Vector:
+    def _worth(self, mean: Vector, ahead_by: Vector, variance: Vector) -> Vector:
         """Return (1), of candidates that are so far ahead of the best."""
         from scipy.special import ndtr
 
+        part, moves = self._told(variance)
         ahead_by = np.maximum(ahead_by, -HUGE)  # excluded ones are infinitely far below
         with np.errstate(over="ignore"):  # far below the best nothing is gained
             u = ahead_by / moves
             gained = ahead_by * ndtr(u) + moves * np.exp(-0.5 * u**2 - _LOG_ROOT_2PI)
-        return mean + self.ahead * np.maximum(gained, 0.0)  # (1)
+        return mean + self.ahead * part * np.maximum(gained, 0.0)  # (1)
+
+    def _told(self, variance: Vector) -> tuple[Vector, Vector]:
+        """Return 1/m and σ̃ of v, with noise/m = min(noise, v)."""
+        v = np.maximum(variance, TINY)
+        rest = np.minimum(self.noise, v)
+        return rest / self.noise if self.noise else np.ones(len(v)), v / np.sqrt(v + rest)
 
 
 @final

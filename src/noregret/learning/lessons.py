@@ -40,7 +40,7 @@ class Lesson:
     error: PureError
     unevenness: float  # probability of noise so uneven, were it even
     widening: float  # of deviations, by what was left out
-    hope: float  # what hope of something better was worth, likewise
+    borne_out: float  # part of what was hoped for beyond the best, likewise
     is_constant: bool  # all values told were the same: nothing is known of any scale
     structure: float  # log density, above that of noise about a constant
     points: int  # it was learned from
@@ -56,6 +56,14 @@ class Lesson:
     def is_tentative(self) -> bool:
         """Whether noise about a constant is not clearly less likely: 20 to 1, say."""
         return self.structure < CLEARLY
+
+    @property
+    def hope(self) -> float:
+        """By how much to multiply what the model hopes to gain beyond the best.
+
+        Where all may be noise, averages of few values pass those of many, and tell nothing of that.
+        """
+        return 1.0 if self.is_tentative else self.borne_out
 
     @property
     def is_calibrated(self) -> bool:
@@ -127,7 +135,7 @@ def learn(
         error=error,
         unevenness=unevenness(entries, scatter),
         widening=left_out.widening(),
-        hope=left_out.hope(sample.y),
+        borne_out=left_out.hope(sample.y),
         is_constant=float(np.ptp(averages)) == 0 and error.variance == 0,
         structure=likelihood.value(model.theta) - log_density_of_none(sample),
         points=len(sample.y),
