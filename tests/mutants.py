@@ -895,24 +895,31 @@ MUTANTS = (
     Mutant(
         "the ceiling of a knowledge gradient forgets that means move",
         "acquisitions.py",
-        "(behind - moved) * (behind + moved)",
-        "behind * behind",
+        "np.sqrt(np.maximum(behind - moved, 0.0)) * np.sqrt(",
+        "np.sqrt(np.maximum(behind + moved, 0.0)) * np.sqrt(",
         "tests/test_acquisitions.py::"
         "test_a_missed_update_cannot_lift_a_knowledge_gradient_past_its_ceiling",
     ),
     Mutant(
         "hope counts from above",
         "learning/calibration.py",
-        "averages - self.error - averages.max()",
-        "averages.max() - averages + self.error",
+        "averages - self.error - mean.max()",
+        "mean.max() - averages + self.error",
         "tests/learning/test_calibration.py::test_hope_is_by_how_many_were_expected_above_the_best",
+    ),
+    Mutant(
+        "hope takes noise for what f may be",
+        "learning/calibration.py",
+        "np.maximum(self.std**2 - noise, LEAST * self.std**2)",
+        "self.std**2",
+        "tests/learning/test_calibration.py::test_choices_and_noise_do_not_spoil_hope",
     ),
     Mutant(
         "hope that nothing bears out counts in full",
         "manners.py",
         "AHEAD[self.attitude] * lesson.hope * (",
         "AHEAD[self.attitude] * (",
-        AUTO + "test_a_candidate_is_worth_what_it_gains_in_three_times_the_evaluations",
+        AUTO + "test_a_candidate_is_worth_what_it_gains_in_thrice_the_evaluations_and_fifty",
     ),
     Mutant(
         "what noise hides counts against hope",
@@ -924,8 +931,8 @@ MUTANTS = (
     Mutant(
         "rows that became points are not recognised",
         "surveys/kept.py",
-        "            self._is_met |= np.isin(self._hashes, self._met[n:])\n",
-        "",
+        "self._is_met |= np.isin(self._hashes, new)  #",
+        "pass  #",
         "tests/surveys/test_kept_values.py::test_values_are_those_of_the_kernel",
     ),
     Mutant(

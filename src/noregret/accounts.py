@@ -27,6 +27,7 @@ def account_of(
     *,
     how: str,
     attitude: str,
+    hopes: bool,
     deterministic: bool,
     failed: int,
     lost: int,
@@ -40,7 +41,6 @@ def account_of(
     if lesson.is_constant:
         same = "All values told were the same: nothing is known of scale or noise yet."
         return (f"{how}.", same, *_failures(failed, lost))
-    hopes = isinstance(family, Owned) and attitude != "safe" and not deterministic
     return (
         f"{how}.",
         f"{_kernel(family, lesson, names, outwards)}.",

@@ -155,25 +155,28 @@ class ExpectedImprovement:
 class KnowledgeGradient:
     """What an evaluation is worth by itself, and for the `ahead` evaluations that will follow it.
 
-    m evaluations of x move its mean by a normal number of deviation σ̃. Where that takes it past
+    r evaluations of x move its mean by a normal number of deviation τ. Where that takes it past
     the best mean, each evaluation to come gains the difference. With v = β²σ²(x), the variance
-    with its width, and u = (μ(x) − max μ)/σ̃,
+    with its width, and u = (μ(x) − max μ)/τ,
 
-        score = μ(x) + ahead/m·σ̃·[u Φ(u) + φ(u)],                                              (1)
-        m = max(1, noise/v),    σ̃² = v²/(v + noise/m)
+        score = μ(x) + ahead/r·τ·[u Φ(u) + φ(u)],                                              (1)
+        r = max(1, noise/v),    τ² = v²/(v + noise/r)
 
-    `noise` is the variance of one evaluation, and m how many halve the variance: where noise is
+    `noise` is the variance of one evaluation, and r how many halve the variance: where noise is
     large, one by itself would change nobody's mind and seem to be worth nothing. A candidate that
     is known brings its mean and no more; another is tried where its gain is expected to pay for
     what it is expected to lose.
 
-    A row that missed updates, with a² = gain·σ² (`ceiling`), has u·σ̃ ≤ −√((max μ − μ)² − a²) if it
-    is farther than a below the best: over all ways to share the deviation between what the mean
-    has moved by and what is left, a·sin t + y·cos t ≤ √(a² + y²), and √(a² + y²) − c is no more
-    than y − √(c² − a²) for y, c ≥ a.
+    `ceiling`: a row c = max μ − μ below the best that missed updates, with a² = gain·σ² < c², gains
+    no more than one of its old τ that is √(c² − a²) below. For σ² fallen by cos²t, 1/r does not
+    rise and τ falls to τ·cos t or less. With y what its mean will move by, before that factor, it
+    gains nothing for y ≤ 0, else (a·sin t + y·cos t − c)₊ ≤ (√(a² + y²) − c)₊ ≤ (y − √(c² − a²))₊.
 
-    Source: Ryzhov, Powell & Frazier 2012 (online knowledge gradient), candidates taken by
-    themselves; Frazier & Powell 2010 for m, which they choose to be best.
+    Differs: the best candidate is compared with itself (u = 0), not with the second, so that it is
+    confirmed before others are; correlations between candidates are left out; r is given, where
+    they search for the best one.
+
+    Source: Ryzhov, Powell & Frazier 2012 (online knowledge gradient); Frazier & Powell 2010 for r.
 
     >>> KnowledgeGradient(ahead=10.0).score(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 1.0, 1.0)
     array([1.        , 0.83315471])
@@ -194,7 +197,7 @@ class KnowledgeGradient:
     def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
         moved = std * np.sqrt(gain)
         behind = top - mean
-        left = np.sqrt(np.maximum((behind - moved) * (behind + moved), 0.0))
+        left = np.sqrt(np.maximum(behind - moved, 0.0)) * np.sqrt(np.maximum(behind + moved, 0.0))
         ahead_by = np.where(behind > moved, -left, moved - behind)
         return self._worth(mean + moved, ahead_by, (beta * std) ** 2)
 
@@ -210,7 +213,7 @@ class KnowledgeGradient:
         return mean + self.ahead * part * np.maximum(gained, 0.0)  # (1)
 
     def _told(self, variance: Vector) -> tuple[Vector, Vector]:
-        """Return 1/m and σ̃ of v, with noise/m = min(noise, v)."""
+        """Return 1/r and τ of v, with noise/r = min(noise, v)."""
         v = np.maximum(variance, TINY)
         rest = np.minimum(self.noise, v)
         return rest / self.noise if self.noise else np.ones(len(v)), v / np.sqrt(v + rest)

@@ -153,7 +153,7 @@ class Certificate:
 class PosteriorView:
     """Mean, variance and covariance of f at any rows of features.
 
-    `beta` is how many standard deviations the bounds reach that steer the next choice.
+    `beta` is by how much deviations are multiplied to steer the next choice.
 
     >>> import noregret as nr
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)

@@ -33,9 +33,9 @@ def auto(
 ) -> Optimizer:
     """Learn kernel, scale, mean and noise from the values, and find the best with them.
 
-    attitude       "balanced": explore as far as it pays in three times the evaluations so far, by
-                   the learned model and some doubt of it; "greedy": in half of them; "safe": by a
-                   theorem's width, which costs many evaluations
+    attitude       "balanced": explore as far as it pays in three times the evaluations so far and
+                   fifty more, by the learned model and some doubt of it; "greedy": in a sixth of
+                   that; "safe": by a theorem's width, which costs many evaluations
     workers        evaluations that run at the same time: batches hold so many
     switch_cost    what changing the candidate costs, in evaluations; lengthens stays on one
     deterministic  the same candidate always has the same value: nothing is evaluated twice

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.acquisitions import Acquisition
+from noregret.acquisitions import TINY, Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.hallucinations import Hallucinations
 from noregret.pools import Candidates, Picks
@@ -20,7 +20,6 @@ SOME = 2048
 SAMPLED = 64  # one in so many rows is looked at to guess a bound
 DIGITS = 32  # binary digits to which scores must agree to be ties
 OFFSET = 0.37  # of a cell, so that round numbers do not lie on its edge
-TINY = float(np.finfo(np.float64).tiny)
 
 
 @final

@@ -35,7 +35,7 @@ OPTIMISM, DRAWN = 3.0, 300  # deviations, and candidates that high, among which 
 def pause(doubts: int) -> float:
     """Return after how many evaluations without news the next one is spent on doubt.
 
-    2 + k/2 after k doubts: of T evaluations without news, at most √(4T) are.
+    2 + k/2 after k doubts: of T evaluations without news, at most 2√T are.
     """
     return PATIENCE + doubts / PACE
 

@@ -19,7 +19,7 @@ UNLIKE = 0.1  # the correlation below which one tells next to nothing
 NAMED = 3  # batches and candidates that a sentence lists
 SCORES = {
     "ExpectedImprovement": "expected improvement",
-    "KnowledgeGradient": "what it yields and may gain",
+    "KnowledgeGradient": "promise",
     "Thompson": "value in the function drawn",
 }
 
@@ -65,8 +65,8 @@ class Rival:
 class Explanation:
     """What is believed of a candidate, from which evaluations, and why it was chosen or not.
 
-    `width` is beta·std, `lower` and `upper` lie so far from the mean: the bounds that steer choices
-    (those of `best()` are a theorem's, and may be wider). `rank` is 1 for the candidate that comes
+    `width` is beta·std, `lower` and `upper` lie so far from the mean, as choices see it (bounds of
+    `best()` are a theorem's, and may be wider). `rank` is 1 for the candidate that comes
     first, None on boxes and where pool × (points of the posterior)² passes 10⁹. Evaluations under
     way are counted but not hallucinated. Baselines have no model: NaN, None and empty.
 

@@ -52,10 +52,10 @@ class Learner:
     """Choose by what a learned model promises, and now and then in doubt of it.
 
     The model is fitted anew on a geometric schedule, when a batch opens. With t values told, a
-    candidate of a pool is worth its mean, and what it may gain in three times as many evaluations
-    to come (`KnowledgeGradient`); deviations and gains count as far as points that were left out
-    bear them out (`LeftOut`). In a box, where the points around one say as much as itself, it is
-    worth an upper bound of width
+    candidate of a pool is worth its mean, and what it may gain in the 3·(t + 50) evaluations that
+    are taken to come (`KnowledgeGradient`); deviations and gains count as far as points that were
+    left out bear them out (`LeftOut`). In a box, where the points around one say as much as itself,
+    it is worth an upper bound of width
 
         β_t = factor·√(2 log(1 + t))·widening                                                  (1)
 
@@ -201,6 +201,7 @@ class Learner:
             None if grasp is None else grasp.lesson,
             how="" if grasp is None else self.manner.describe(grasp, unique, state.doubts),
             attitude=self.manner.attitude,
+            hopes=self.manner.hopes,
             deterministic=self.manner.deterministic,
             failed=int(evidence.failed_counts.sum()),
             lost=len(evidence.lost),

@@ -82,16 +82,21 @@ class Grasp:
 class Manner:
     """What a user has to say, and the algorithm that follows from it and a model."""
 
+    enumerates: bool  # the candidates of a pool; else points of a box are searched for
     attitude: Attitude = "balanced"
     delta: float = 0.1
     workers: int = 1
     switch_cost: float = 0.0
     deterministic: bool = False
-    enumerates: bool = True  # the candidates of a pool; else points of a box are searched for
 
     @property
     def doubts(self) -> bool:
         return self.attitude != "safe" and not self.deterministic
+
+    @property
+    def hopes(self) -> bool:
+        """Whether candidates are chosen by what they may gain."""
+        return self.doubts and self.enumerates
 
     def describe(self, grasp: Grasp, unique: int, doubted: int) -> str:
         """Say in one line which algorithm runs on so many points, and why."""
@@ -105,7 +110,7 @@ class Manner:
         elif self.deterministic:
             choice = "expected improvement, nothing twice (deterministic)"
         else:
-            score = "knowledge gradients" if self.enumerates else "upper bounds"
+            score = "knowledge gradients" if self.hopes else "upper bounds"
             choice = f"{score} ({self.attitude}), doubted {times(doubted)}"
         size = (
             f"{self.workers} at a time" if self.workers > 1 else "stays while nothing is to learn"
@@ -183,7 +188,7 @@ class Manner:
         calibrated = ConstantWidth(lesson.widening, self.delta)
         if self.deterministic:
             return ExpectedImprovement(), calibrated
-        if self.enumerates:
+        if self.hopes:
             ahead = AHEAD[self.attitude] * lesson.hope * (BEGUN + evidence.evaluations)
             return KnowledgeGradient(ahead, noise), calibrated
         return UCB(leeway=LEEWAY), GrowingWidth(

@@ -79,7 +79,7 @@ class Evidence:
 class Footing:
     """What a choice rested on; as here for policies without a model."""
 
-    beta: float = math.nan  # how many standard deviations its bounds reached
+    beta: float = math.nan  # by how much deviations were multiplied
     log_det: float = math.nan  # twice the information gained about f
     dictionary: int = 0  # points that carried the posterior
 

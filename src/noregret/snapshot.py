@@ -50,7 +50,7 @@ from noregret.search import Enumeration
 from noregret.tickets import Ticket, Tickets
 from noregret.trace import Records
 
-FORMAT = 6
+FORMAT = 7
 
 
 @final

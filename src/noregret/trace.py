@@ -40,7 +40,7 @@ class Trace:
     | --- | --- |
     | `batch`, `worker` | its number, and who asked for it |
     | `size`, `runs` | evaluations in it, and runs of one candidate each |
-    | `beta` | how many standard deviations the bounds reached that chose it |
+    | `beta` | by how much deviations were multiplied to choose it |
     | `information` | ½ log det(I + W^½KW^½/ridge), nats learnt of f before it |
     | `dictionary` | points that carried the posterior: the dictionary's, or all unique ones |
     | `unique`, `told` | candidates evaluated, and values told, when it was opened |

@@ -60,15 +60,43 @@ def test_a_long_upper_tail_widens_and_a_lower_one_does_not() -> None:
 
 def test_few_points_say_nothing() -> None:
     assert LeftOut(np.full(FEW - 1, 99.0), np.ones(FEW - 1)).widening() == 1.0
-    assert LeftOut(np.full(FEW - 1, -9.0), np.ones(FEW - 1)).hope(np.ones(FEW - 1)) == 1.0
+    assert (
+        LeftOut(np.full(FEW - 1, -9.0), np.ones(FEW - 1)).hope(np.ones(FEW - 1), np.zeros(FEW - 1))
+        == 1.0
+    )
 
 
 def test_hope_is_by_how_many_were_expected_above_the_best() -> None:
-    """Every one by itself, as it was predicted."""
-    rng = np.random.default_rng(4)
-    y, error, std = rng.normal(size=30), rng.normal(size=30), rng.random(30) + 0.5
-    expected = sum(1.0 - NormalDist(y[i] - error[i], std[i]).cdf(float(y.max())) for i in range(30))
-    assert LeftOut(error, std).hope(y) == pytest.approx((2.0 / (1.0 + expected)) ** 2)
+    """Every one by itself, as f was predicted: without the noise of its average."""
+    likelihood, theta = scene(4, 30)
+    seen, m, xi = likelihood.sample, likelihood.mean(theta), math.exp(theta[1])
+    K = math.exp(theta[0]) * likelihood.family.gram(theta[2:], seen.X)[0]
+    noise = xi / seen.w
+    A = K + np.diag(noise)
+    best = m + float((K @ np.linalg.solve(A, seen.y - m)).max())
+    expected = 0.0
+    for i in range(30):
+        others = np.arange(30) != i
+        gain = np.linalg.solve(A[np.ix_(others, others)], K[others, i])
+        mean, variance = m + gain @ (seen.y[others] - m), K[i, i] - gain @ K[others, i]
+        expected += 1.0 - NormalDist(float(mean), math.sqrt(variance)).cdf(best)
+    found = LeftOut.of(likelihood, theta).hope(seen.y, noise)
+    assert found == pytest.approx((2.0 / (1.0 + expected)) ** 2, rel=1e-4)
+
+
+def test_choices_and_noise_do_not_spoil_hope() -> None:
+    """Of 40 candidates, independent, the best so far is evaluated again until noise is known."""
+    rng, found = np.random.default_rng(6), []
+    for _ in range(200):
+        f, w, total = rng.standard_normal(40), np.zeros(40), np.zeros(40)
+        for t in range(300):
+            width = np.sqrt(1.0 / (1.0 + w / 4.0))
+            at = t if t < 40 else int(np.argmax(total / (w + 4.0) + width))
+            w[at] += 1.0
+            total[at] += f[at] + 2.0 * rng.standard_normal()
+        y, noise = total / w, 4.0 / w
+        found.append(LeftOut(y, np.sqrt(1.0 + noise)).hope(y, noise))
+    assert 0.5 < float(np.median(found)) < 2.0
 
 
 @pytest.mark.parametrize(
@@ -86,5 +114,5 @@ def test_hope_falls_where_values_end_and_rises_where_they_do_not(
     rng, found = np.random.default_rng(5), []
     for _ in range(200):
         y = bend(rng.standard_normal(80))
-        found.append(LeftOut(y - y.mean(), np.full(80, y.std())).hope(y))
+        found.append(LeftOut(y - y.mean(), np.full(80, y.std())).hope(y, np.zeros(80)))
     assert least <= float(np.median(found)) <= most

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,29 @@ def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> No
         np.testing.assert_allclose(
             kept.of(kernel, points, rows), kernel(X[rows], points.X), rtol=1e-12
         )
+
+
+def test_points_are_recognised_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while rows were looked through: what is each candidate's own must not be lost."""
+    X = np.random.default_rng(3).random((20, 2))
+    kernel = nr.Sum(nr.RBF(0.3), nr.Scaled(Own(), 2.0))
+    kept = KeptValues(nr.Pool(X), 1 << 20)
+
+    def follow(n: int) -> Points:
+        points = Points(np.arange(n), X[:n], np.ones(n), np.zeros(n))
+        kept.follow(kernel, points)
+        return points
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    follow(3)
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "isin", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            follow(6)
+    points, rows = follow(8), np.arange(20)
+    np.testing.assert_allclose(kept.of(kernel, points, rows), kernel(X, points.X), rtol=1e-12)
 
 
 def test_a_value_is_computed_once() -> None:

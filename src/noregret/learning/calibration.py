@@ -14,6 +14,7 @@ from noregret.learning.likelihood import Likelihood
 COVERED = 0.9  # of the points are to lie where the model puts as many
 FEW = 10  # points below which nothing is concluded
 MOST_WIDENING = 4.0
+LEAST = 1e-9  # of a variance: what rounding leaves where all of it is noise
 
 
 @final
@@ -54,19 +55,22 @@ class LeftOut:
         highest = float(z.max()) / float(ndtri(0.5 ** (1 / n)))
         return min(max(covered, highest, 1.0), MOST_WIDENING)
 
-    def hope(self, averages: Vector) -> float:
+    def hope(self, averages: Vector, noise: Vector) -> float:
         """Return by how much to multiply what the model hopes to gain beyond the best: c².
 
-        N averages were expected above the highest of all, each predicted from the others:
+        So many candidates were expected above the best mean, each predicted from the others:
 
-            N = Σ_i Φ((μ_{−i} − max ȳ)/σ_{−i}),        c = 2/(1 + N)                            (2)
+            S = Σ_i Φ((μ_{−i} − max μ)/s_i),    s_i² = σ²_{−i} − noise_i,    c = 2/(1 + S)      (2)
 
-        About one should be, and c is 1. Where values end at the top (yields near 100 %), a normal
-        model goes on expecting more, and N is large; where they have a long upper tail, it expects
-        too little. What is beyond the best is off twice: in how often it is met, and in how far it
-        reaches.
+        noise_i being the variance of average i about f. About one is if the model is right, give
+        or take one. Where values end at the top (yields near 100 %), a normal model goes on
+        expecting more, and S is large; where they have a long upper tail, it expects too little.
+        What is beyond the best is off twice: in how often it is met, and in how far it reaches.
         """
         if len(averages) < FEW:
             return 1.0
-        expected = float(ndtr((averages - self.error - averages.max()) / self.std).sum())  # (2)
+        precision = self.std**-2
+        mean = averages - noise * precision * self.error  # of f, by all values
+        spread = np.sqrt(np.maximum(self.std**2 - noise, LEAST * self.std**2))
+        expected = float(ndtr((averages - self.error - mean.max()) / spread).sum())  # (2)
         return (2.0 / (1.0 + expected)) ** 2

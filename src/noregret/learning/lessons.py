@@ -40,7 +40,7 @@ class Lesson:
     error: PureError
     unevenness: float  # probability of noise so uneven, were it even
     widening: float  # of deviations, by what was left out
-    borne_out: float  # part of what was hoped for beyond the best, likewise
+    borne_out: float  # times what was hoped for beyond the best, likewise
     is_constant: bool  # all values told were the same: nothing is known of any scale
     structure: float  # log density, above that of noise about a constant
     points: int  # it was learned from
@@ -135,7 +135,7 @@ def learn(
         error=error,
         unevenness=unevenness(entries, scatter),
         widening=left_out.widening(),
-        borne_out=left_out.hope(sample.y),
+        borne_out=left_out.hope(sample.y, model.noise_std**2 / sample.w),
         is_constant=float(np.ptp(averages)) == 0 and error.variance == 0,
         structure=likelihood.value(model.theta) - log_density_of_none(sample),
         points=len(sample.y),

@@ -46,7 +46,8 @@ def posterior1d(
     posterior, x = style.model_of(optimizer), _places(optimizer, evaluated.x[:, 0])
     if posterior is not None:
         mean, std = posterior.mean(x[:, None]), posterior.std(x[:, None])
-        for times, alpha in ((posterior.beta, 0.12), (1.0, 0.25)):
+        wide = ((posterior.beta, 0.12),) if posterior.beta != 1.0 else ()
+        for times, alpha in (*wide, (1.0, 0.25)):
             low, high = mean - times * std, mean + times * std
             label = "± 1 deviation" if times == 1.0 else f"± {times:.2g} (beta)"
             ax.fill_between(x, low, high, color=green, alpha=alpha, lw=0, label=label)

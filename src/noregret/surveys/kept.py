@@ -59,11 +59,10 @@ class KeptValues:
             self._hashes = all_hashed(self._pool)
             self._is_met = np.zeros(len(self._hashes), dtype=np.bool_)
         if self._met_of is not points:
-            before, self._met, self._met_of = self._met, hashed(points.X), points
-            n = len(before)
-            if n > len(self._met) or not np.array_equal(before, self._met[:n]):
-                self._is_met[:], n = False, 0
-            self._is_met |= np.isin(self._hashes, self._met[n:])
+            met = hashed(points.X)
+            new = met[~np.isin(met, self._met)]
+            self._is_met |= np.isin(self._hashes, new)  # of points that went, marks do no harm
+            self._met, self._met_of = met, points  # last, so that one broken off starts again
 
     def _make_room(self, points: int) -> None:
         """Let so many points have their columns, or keep nothing where they do not fit."""
