@@ -118,10 +118,11 @@ class Explanation:
         if not self.score:
             often = times(self.evaluations)
             return f"{self.id}: evaluated {often}, average {self.average:.6g}; there is no model."
+        many = "" if self.beta == 1 else "s"
         return (
             f"{self.id}: {digits(self.mean, self.std)} ± {self.std:.2g} (between "
             f"{digits(self.lower, self.std, 3)} and {digits(self.upper, self.std, 3)}, "
-            f"{self.beta:.2g} standard deviations either way)."
+            f"{self.beta:.2g} standard deviation{many} either way)."
         )
 
     def _evidence(self) -> str:
