@@ -61,7 +61,7 @@ class Lesson:
     def hope(self) -> float:
         """By how much to multiply what the model hopes to gain beyond the best.
 
-        Where all may be noise, averages of few values pass those of many, and tell nothing of that.
+        Where all may be noise the scale of f is a guess, and so is how many were expected there.
         """
         return 1.0 if self.is_tentative else self.borne_out
 
