@@ -159,6 +159,13 @@ MUTANTS = (
         NYSTROM + "test_equals_the_equations_of_bbkb",
     ),
     Mutant(
+        "a member's own z not transposed",
+        "posteriors/nystrom.py",
+        "Z[:, members] = LS.T",
+        "Z[:, members] = LS",
+        NYSTROM + "test_equals_the_equations_of_bbkb",
+    ),
+    Mutant(
         "BKB's width as printed: log(κ²t), 0 at t = 1",
         "confidence.py",
         "growth = 1 + math.log1p(self.kappa_squared * standing.evaluations / p.ridge)",

@@ -141,11 +141,10 @@ class NystromPosterior:
         members = subset(dictionary, kept)
 
         def embedded(some: slice) -> Matrix:
-            K = gram[places[kept], some] if known else self.kernel(members.X, told.X[some])
-            return cholesky.solve_lower(LS, K)
+            return cholesky.solve_lower(LS, self.kernel(members.X, told.X[some]))
 
         parts = [slice(at, at + TOGETHER) for at in range(0, max(len(told), 1), TOGETHER)]
-        Z = spread(embedded, parts)  # (m, n), some points a piece
+        Z = [_among(gram, places[kept], LS)] if known else spread(embedded, parts)  # (m, n)
         V, pulled = self.ridge * np.eye(len(LS)), np.zeros(len(LS))
         for z, some in zip(Z, parts, strict=True):
             V += cholesky.square(z * np.sqrt(told.w[some]))
@@ -359,6 +358,15 @@ def _variances(prior: Vector, Z: Matrix, R: Matrix, ridge: float) -> Vector:
     model: Vector = ridge * np.einsum("ij,ij->j", U, U)
     # Rounding leaves up to about m·eps·k(x, x) below zero at members of the dictionary.
     return np.asarray(np.maximum(residual, 0.0) + model)
+
+
+def _among(gram: Matrix, members: Indices, LS: Matrix) -> Matrix:
+    """Return z of every point; for members, LS z = k_S is solved by columns of LSᵀ."""
+    Z = np.empty((len(members), len(gram)), order="F")
+    others = np.delete(np.arange(len(gram)), members)
+    Z[:, members] = LS.T
+    Z[:, others] = cholesky.solve_lower(LS, gram[np.ix_(members, others)])
+    return Z
 
 
 def _padded(U: Matrix, m: int) -> Matrix:
