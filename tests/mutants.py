@@ -987,7 +987,7 @@ MUTANTS = (
     Mutant(
         "the learned mean is not given back",
         "learner.py",
-        "return replace(outlook, centre=grasp.mean)",
+        "return replace(outlook, centre=grasp.mean, floor=grasp.lesson.floor)",
         "return outlook",
         AUTO + "test_the_posterior_is_where_the_values_are",
     ),
@@ -1123,6 +1123,13 @@ MUTANTS = (
         "return bool((average - mean > room).any())",
         "return bool((abs(average - mean) > room).any())",
         DOUBTS + "test_a_value_far_too_high_is_a_surprise",
+    ),
+    Mutant(
+        "a floor keeps its sign, minimising",
+        "optimizer.py",
+        "units.outwards(outlook.floor)",
+        "outlook.floor",
+        "tests/test_plot.py::test_averages_that_count_as_a_floor_are_hollow",
     ),
     Mutant(
         "regret keeps its sign, minimising",

@@ -287,6 +287,23 @@ def test_the_line_and_bands_are_the_posterior(name: str, goal: Literal["max", "m
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (h)", "value (%)")
 
 
+@pytest.mark.parametrize("goal", ["max", "min"])
+def test_averages_that_count_as_a_floor_are_hollow(goal: Literal["max", "min"]) -> None:
+    """Else the mean would pass far above dots without a word."""
+    optimizer = nr.auto(LINE, goal=goal, seed=1)
+    ids = list(range(0, 21, 2))
+    values = np.array([np.sin(0.4 * at) for at in ids]) * (1 if goal == "max" else -1)
+    values[3] = -1e4 if goal == "max" else 1e4
+    optimizer.tell(ids, values)
+    floor, evaluated = optimizer.posterior.floor, optimizer.evaluated
+    hollow = xy(labelled(nr.plot.posterior1d(optimizer), f"taken for {floor:.4g}"))
+    worse = evaluated.averages < floor if goal == "max" else evaluated.averages > floor
+    assert np.flatnonzero(worse).tolist() == [3]
+    np.testing.assert_allclose(hollow, np.column_stack([evaluated.x[worse, 0], values[worse]]))
+    solid = xy(labelled(nr.plot.posterior1d(optimizer), "averages"))
+    np.testing.assert_allclose(solid[:, 1], values[~worse])
+
+
 def test_without_a_model_there_are_dots_only() -> None:
     """And the axis still spans the pool."""
     optimizer = nr.uniform(LINE, batch_size=3)

@@ -153,17 +153,19 @@ class Certificate:
 class PosteriorView:
     """Mean, variance and covariance of f at any rows of features.
 
-    `beta` is by how much deviations are multiplied to steer the next choice.
+    `beta` is by how much deviations are multiplied to steer the next choice. Averages worse than
+    `floor` count as that, where a model minds the best (`auto`); else it is infinitely bad.
 
     >>> import noregret as nr
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
     >>> opt.tell([0], [2.0])
-    >>> opt.posterior.mean([[0.5]]).round(3), round(opt.posterior.beta, 2)
-    (array([0.882]), 3.3)
+    >>> opt.posterior.mean([[0.5]]).round(3), round(opt.posterior.beta, 2), opt.posterior.floor
+    (array([0.882]), 3.3, -inf)
     """
 
     _posterior: Posterior
     beta: float
+    floor: float
     _units: Units
     _domain: Domain
 

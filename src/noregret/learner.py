@@ -139,7 +139,7 @@ class Learner:
         """Return the posterior that the next batch would start from."""
         grasp, seen = self._grasp(state, evidence)
         outlook = self._bandit(grasp, evidence).posterior(grasp.belief, seen)
-        return replace(outlook, centre=grasp.mean)
+        return replace(outlook, centre=grasp.mean, floor=grasp.lesson.floor)
 
     def certify(self, state: Knowledge, evidence: Evidence, row: int) -> Gap:
         """Return how far a row can be from the best, and what was learned for that."""

@@ -246,8 +246,9 @@ class Optimizer:
         """
         with steady():
             outlook = self._policy.posterior(self._state, self._evidence())
-        units = self._books.units.centred(outlook.centre)
-        return PosteriorView(outlook.posterior, outlook.beta, units, self.pool)
+        units = self._books.units
+        floor, centred = units.outwards(outlook.floor), units.centred(outlook.centre)
+        return PosteriorView(outlook.posterior, outlook.beta, floor, centred, self.pool)
 
     def best(self) -> Best:
         """Return the evaluated candidate of highest posterior mean (of lowest, minimising).

@@ -116,6 +116,7 @@ class Outlook:
     posterior: Posterior
     beta: float  # what steers choices
     centre: float = 0.0  # to be added to means of the posterior
+    floor: float = -math.inf  # averages below it count as this
 
 
 @final

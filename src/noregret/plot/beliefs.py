@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from noregret.answers import Evaluated
 from noregret.arrays import Vector
 from noregret.errors import ArgumentError
-from noregret.optimizer import Optimizer
+from noregret.optimizer import Goal, Optimizer
 from noregret.plot import style
 from noregret.pools import Box, Candidates
 
@@ -25,7 +27,8 @@ def posterior1d(
 
     The line is the posterior mean; the bands reach one and beta standard deviations to either
     side, beta being that of the next choice. A dot is the average of a candidate, larger with more
-    evaluations; a dashed line is the next choice. Baselines have averages only.
+    evaluations, and hollow where the model takes it for a floor (`PosteriorView.floor`); a dashed
+    line is the next choice. Baselines have averages only.
 
     >>> import noregret as nr
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
@@ -52,16 +55,7 @@ def posterior1d(
             label = "± 1 deviation" if times == 1.0 else f"± {times:.2g} (beta)"
             ax.fill_between(x, low, high, color=green, alpha=alpha, lw=0, label=label)
         ax.plot(x, mean, color=green, lw=2, label="mean")
-    ax.scatter(
-        evaluated.x[:, 0],
-        evaluated.averages,
-        s=style.sizes(evaluated.evaluations),
-        color=style.INK,
-        ec="white",
-        lw=0.6,
-        zorder=3,
-        label="averages" if len(evaluated) else None,
-    )
+    _dots(ax, evaluated, math.nan if posterior is None else posterior.floor, optimizer.goal)
     if following is not None:
         ax.axvline(following.x[0, 0], color=rose, lw=1.5, ls="--", label="next choice")
     if isinstance(optimizer.pool, Box) and optimizer.pool.log[0]:
@@ -72,6 +66,20 @@ def posterior1d(
     ax.set_ylabel(style.with_unit("value", unit))
     style.finish(ax, columns=5)
     return ax
+
+
+def _dots(ax: Axes, evaluated: Evaluated, floor: float, goal: Goal) -> None:
+    """Draw averages, hollow where they count as the floor."""
+    sizes, averages = style.sizes(evaluated.evaluations), evaluated.averages
+    worse = averages < floor if goal == "max" else averages > floor
+    looks = (
+        (~worse, style.INK, "white", "averages"),
+        (worse, "white", style.INK, f"taken for {floor:.4g}"),
+    )
+    for some, face, edge, label in looks:
+        if some.any():
+            at = evaluated.x[some, 0], averages[some]
+            ax.scatter(*at, s=sizes[some], color=face, ec=edge, lw=0.6, zorder=3, label=label)
 
 
 def _places(optimizer: Optimizer, evaluated: Vector) -> Vector:
