@@ -54,7 +54,7 @@ papers: .venv/installed  ## the papers' figures: docs/papers (hours; PAPERS="--q
 bench: .venv-bench/installed  ## measure everything: docs/benchmarks.md (hours; BENCH="mini --quick" for less)
 	.venv-bench/bin/python -m benchmarks $(BENCH)
 
-compare: .venv-bench/installed  ## default settings against others: docs/comparison.md (days; COMPARE="--quick" for minutes)
+compare: .venv-bench/installed  ## default settings against others: docs/comparison.md (hours; COMPARE="--quick" for minutes)
 	.venv-bench/bin/python -m compare $(COMPARE)
 
 format: .venv/installed
