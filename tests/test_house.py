@@ -117,6 +117,7 @@ MAP = (
     "books",
     "snapshot",
     "optimizer",
+    "loading",
     "plans",
     "algorithms",
     "auto",

@@ -56,7 +56,8 @@ from noregret.kernels import (
     Sum,
     Tanimoto,
 )
-from noregret.optimizer import Optimizer, load
+from noregret.loading import load
+from noregret.optimizer import Optimizer
 from noregret.pools import BitPool, Box, MappedPool, Pool, read_pool
 from noregret.posteriors import ExactPosterior, NystromPosterior
 from noregret.rivals import lin_ucb, random_search, regularized_evolution, ts_qff

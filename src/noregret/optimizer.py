@@ -30,11 +30,10 @@ from noregret.errors import (
     require_number,
 )
 from noregret.explanations import Explanation, explained
-from noregret.kernels import Kernel, as_kernel
 from noregret.policy import Accountable, Evidence, Policy, State
 from noregret.pools import Domain, Keys, Places, require_domain
 from noregret.snapshot import Parts
-from noregret.threads import steady
+from noregret.threads import Turn, in_turn, steady
 from noregret.tickets import Ticket
 from noregret.trace import Trace
 from noregret.words import counted
@@ -75,6 +74,7 @@ class Optimizer:
         require_count("seed", seed, least=0)
         sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
         units = Units(sign, require_number("offset", offset))
+        self.turn = Turn()  # what threads that share a run wait for
         self._policy: Policy[Any] = policy
         self._state: Any = policy.begin()
         self._books = Books.opened(Places.of(pool), units, int(seed))
@@ -83,6 +83,7 @@ class Optimizer:
         told = f"{counted(self.evaluations, 'evaluation')} of {counted(self.unique, 'candidate')}"
         return f"Optimizer({type(self._policy).__name__}, {self.pool!r}, {told})"
 
+    @in_turn
     def ask(self, *, at_most: int | None = None, worker: str = "") -> Batch:
         """Return what to evaluate next, at most `at_most` evaluations (100 000 if not given).
 
@@ -104,6 +105,7 @@ class Optimizer:
         ticket = self._books.hand_out(worker, proposal, asked=asked, now=perf_counter())
         return self._books.open_part(ticket, room)
 
+    @in_turn
     def peek(self, *, at_most: int | None = None, worker: str = "") -> Batch:
         """Return what `ask` would, without asking for it: nothing is opened, and nothing changes.
 
@@ -121,6 +123,7 @@ class Optimizer:
             proposal, _ = self._policy.propose(self._state, self._evidence(), room)
         return self._books.draft(proposal)
 
+    @in_turn
     def tell(
         self, what: object, values: object = None, *, means: object = None, counts: object = None
     ) -> None:
@@ -143,6 +146,7 @@ class Optimizer:
         """
         self._books.tell(what, values, means, counts, self._policy.vet)
 
+    @in_turn
     def fail(self, batch: Batch) -> None:
         """Say that a batch (or slice of one) failed: it is no longer open and has no values.
 
@@ -156,6 +160,7 @@ class Optimizer:
         """
         self._books.fail(batch)
 
+    @in_turn
     def exclude(self, ids: object) -> None:
         """Never ask for these candidates again, nor name one of them as best.
 
@@ -216,12 +221,14 @@ class Optimizer:
         return self._books.records.switches
 
     @property
+    @in_turn
     def sequence(self) -> Keys:
         """The id of every evaluation asked for, in order."""
         rows, repeats = self._books.records.runs.T
         return self._books.places.keys(np.repeat(rows, repeats))
 
     @property
+    @in_turn
     def evaluated(self) -> Evaluated:
         """Every point that has a value: how often it was evaluated, and its average.
 
@@ -235,6 +242,7 @@ class Optimizer:
         return measured(books.ledger, books.places, books.units)
 
     @property
+    @in_turn
     def posterior(self) -> PosteriorView:
         """What is believed of f now, in your sign and units.
 
@@ -250,6 +258,7 @@ class Optimizer:
         floor, centred = units.outwards(outlook.floor), units.centred(outlook.centre)
         return PosteriorView(outlook.posterior, outlook.beta, floor, centred, self.pool)
 
+    @in_turn
     def best(self) -> Best:
         """Return the evaluated candidate of highest posterior mean (of lowest, minimising).
 
@@ -265,6 +274,7 @@ class Optimizer:
         at = place_of_best(evidence, estimates.mean)
         return recommended(evidence, estimates, at, self._books.units)
 
+    @in_turn
     def certificate(self) -> Certificate:
         """Return how far `best()` can be from the true best, and what that rests on.
 
@@ -282,6 +292,7 @@ class Optimizer:
         return certified(gap, self._books.places, self._books.units)
 
     @property
+    @in_turn
     def trace(self) -> Trace:
         """What happened so far, batch by batch, as a table: sizes, widths, switches, times.
 
@@ -296,6 +307,7 @@ class Optimizer:
         """
         return self._books.records.shown()
 
+    @in_turn
     def explain(self, id: object) -> Explanation:
         """Return what is believed of a candidate, and why it was chosen or why not.
 
@@ -317,6 +329,7 @@ class Optimizer:
             appraisal = self._policy.appraise(self._state, evidence, row)
         return explained(appraisal, evidence, row, books.records, books.units)
 
+    @in_turn
     def account(self) -> str:
         """Say what is done and why, what was learned for that, and what it guarantees.
 
@@ -332,6 +345,7 @@ class Optimizer:
             lines = policy.account(self._state, self._evidence(), self._books.units.outwards)
         return "\n".join(lines)
 
+    @in_turn
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole run to one file, all or nothing; `noregret.load` goes on from it.
 
@@ -376,25 +390,3 @@ class Optimizer:
             parts.excluded,
         )
         return optimizer
-
-
-def load(path: str | os.PathLike[str], *, pool: Domain, kernel: Kernel | None = None) -> Optimizer:
-    """Go on from a saved run: the same choices, bit for bit, as the run that was not broken off.
-
-    `pool` must be the pool of the saved run. `kernel` is needed where the run used a kernel that
-    is not one of this library's, or a function or matrix.
-
-    >>> import noregret as nr
-    >>> from tempfile import TemporaryDirectory
-    >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
-    >>> opt = nr.uniform(pool)
-    >>> opt.tell(opt.ask(), [0.3])
-    >>> with TemporaryDirectory() as folder:
-    ...     opt.save(f"{folder}/run")
-    ...     again = nr.load(f"{folder}/run", pool=pool)
-    >>> again.evaluations
-    1
-    """
-    require_domain(pool)
-    own = None if kernel is None else as_kernel(kernel)
-    return Optimizer._restored(*snapshot.read(Path(path), pool, own))
