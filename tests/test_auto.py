@@ -607,6 +607,28 @@ def test_equal_values_end_no_run() -> None:
     assert rare.ended == one.ended == "budget spent"
 
 
+def test_features_that_never_change_do_not_matter() -> None:
+    """A lengthscale nobody can learn is short by its prior alone."""
+    x = np.linspace(0, 1, 60)
+    X = np.column_stack([np.full(60, 500.0), x, np.tile([1.0, 0.0], (60, 1))])
+    opt = nr.auto(nr.Pool(X))
+    opt.tell(np.arange(0, 60, 2), np.sin(9 * x[::2]))
+    said = opt.account()
+    assert "matter most, by lengthscale in ranges: feature 1 " in said
+    assert "feature 0" not in said
+    assert "features 2 to 3" not in said
+
+
+def test_what_failed_is_taken_to_be_low() -> None:
+    """Nobody should have to guess what a failure counts as."""
+    opt = nr.auto(nr.Pool(np.linspace(0, 1, 30)[:, None]))
+    opt.tell(range(0, 30, 3), [float(at) for at in range(10)])
+    opt.tell([1], [nr.FAILED])
+    assert "1 candidate never had a value, and is taken to be as low as" in opt.account()
+    opt.tell([2], [nr.FAILED])
+    assert "2 candidates never had a value, and are taken to be as low as" in opt.account()
+
+
 def test_before_anything_is_told_there_is_nothing_to_say() -> None:
     opt = nr.auto(nr.Pool(GRID))
     for look in (opt.best, opt.certificate, lambda: opt.posterior, lambda: opt.explain(0)):

@@ -377,3 +377,43 @@ def test_unknown_points_of_a_box_are_refused() -> None:
     for wrong in (0, -1, 5, 0.5):
         with pytest.raises(nr.NoRegretError, match=r"unknown|numbered"):
             optimizer.explain(wrong)
+
+
+def test_neighbours_say_what_they_count_as() -> None:
+    """A mean far above the values around it, of which nothing is said, looks like an error."""
+    x = np.linspace(0, 1, 41)
+    opt = nr.auto(nr.Pool(x[:, None]))
+    f = np.where(x < 0.15, -100.0, np.cos(3 * (x - 0.8)))
+    opt.tell(np.arange(1, 41, 2), f[1::2])
+    why, floor = opt.explain(4), opt.posterior.floor
+    assert np.isfinite(floor)
+    assert why.evaluations == 0
+    assert np.isnan(why.counts_as)
+    assert {near.counts_as for near in why.nearest[:2]} == {floor}
+    assert f"average -100 of 1, which counts as {floor:.4g})" in str(why)
+    high = opt.explain(32)
+    assert all(np.isnan(near.counts_as) for near in high.nearest)
+    assert "counts as" not in str(high)
+
+
+def test_nothing_is_certain_while_all_values_are_the_same() -> None:
+    """One value told says nothing of the next candidate."""
+    opt = nr.auto(nr.Pool(np.linspace(0, 1, 9)[:, None]))
+    opt.tell([4], [1.0])
+    why = opt.explain(0)
+    assert (why.std, why.lower, why.upper) == (np.inf, -np.inf, np.inf)
+    assert why.rival is not None
+    assert why.rival.std == np.inf
+    assert opt.best().std == np.inf
+
+
+def test_one_standard_deviation_is_one() -> None:
+    """By what is printed, not by the last bits of a width."""
+    opt = nr.gp_ucb(
+        nr.Pool([[0.0], [1.0]]),
+        kernel=nr.RBF(),
+        noise_std=0.1,
+        width=nr.ConstantWidth(1.0 + 1e-9),
+    )
+    opt.tell([0], [1.0])
+    assert ", 1 standard deviation either way" in str(opt.explain(0))

@@ -76,10 +76,11 @@ def _kernel(
         else shape[family.shape]
     )
     lengths = np.exp(model.theta[2 : 2 + family.lengthscales])
+    lengths[~family.varies] = math.inf
     order = [int(j) for j in np.argsort(lengths, kind="stable")[:NAMED] if lengths[j] < FAR]
     listed = ", ".join(f"{names[j]} {lengths[j]:.2g}" for j in order)
     matter = (
-        f"features that matter, by lengthscale in ranges: {listed}"
+        f"features that matter most, by lengthscale in ranges: {listed}"
         if listed
         else "none is seen to matter yet"
     )
@@ -126,8 +127,8 @@ def _caution(lesson: Lesson) -> tuple[str, ...]:
     said = []
     if lesson.youth >= NOTABLE:
         said.append(
-            f"Bounds are {lesson.youth:.2g} times as wide, as {counted(lesson.points, 'point')} "
-            "say little of how far they spread."
+            f"Bounds are {lesson.youth:.2g} times as wide: from {counted(lesson.points, 'point')} "
+            "little is known of how far values spread."
         )
     if lesson.is_tentative:
         said.append("All of it may be noise about a constant, so that bounds reach that too.")
@@ -145,7 +146,8 @@ def _failures(failed: int, lost: int) -> tuple[str, ...]:
     if not failed:
         return ()
     never = f"; {counted(lost, 'candidate')} never had a value" if lost else ""
-    low = ", and half a low one is assumed there" if lost else ""
+    verb = "is" if lost == 1 else "are"
+    low = f", and {verb} taken to be as low as the lower quarter" if lost else ""
     return (f"{counted(failed, 'evaluation')} failed{never}{low}.",)
 
 

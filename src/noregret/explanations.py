@@ -30,7 +30,8 @@ class Neighbour:
     """An evaluated point, and how much it says about another one.
 
     `correlation` is k(x, z)/√(k(x, x)·k(z, z)): 1 where the kernel takes them for the same, 0 where
-    one tells nothing about the other. `id` is None for a point off the pool.
+    one tells nothing about the other. `id` is None for a point off the pool. An average far worse
+    than the others may count as less bad than it is (`auto`), and so do points like it.
     """
 
     id: int | str | None
@@ -38,12 +39,14 @@ class Neighbour:
     correlation: float
     average: float
     evaluations: int
+    counts_as: float = np.nan  # what the model takes the average for; NaN: itself
 
     def __str__(self) -> str:
         name = f"a point at {self.x.tolist()}" if self.id is None else f"{self.id}"
+        taken = "" if np.isnan(self.counts_as) else f", which counts as {self.counts_as:.4g}"
         return (
             f"{name} (correlation {self.correlation:.2f}, average {self.average:.6g} of "
-            f"{self.evaluations})"
+            f"{self.evaluations}{taken})"
         )
 
 
@@ -65,8 +68,9 @@ class Rival:
 class Explanation:
     """What is believed of a candidate, from which evaluations, and why it was chosen or not.
 
-    `width` is beta·std, `lower` and `upper` lie so far from the mean, as choices see it (bounds of
-    `best()` are a theorem's, and may be wider). `rank` is 1 for the candidate that comes
+    `std` is the model's own. `width` is beta·std, `lower` and `upper` lie so far from the mean, as
+    choices see it. (`best()` has a theorem's bounds, and what `auto` gives there as ± is widened by
+    how far a model learned from so few points may be off.) `rank` is 1 for the candidate that comes
     first, None on boxes and where pool × (points of the posterior)² passes 10⁹. Evaluations under
     way are counted but not hallucinated. Baselines have no model: NaN, None and empty.
 
@@ -118,11 +122,11 @@ class Explanation:
         if not self.score:
             often = times(self.evaluations)
             return f"{self.id}: evaluated {often}, average {self.average:.6g}; there is no model."
-        many = "" if self.beta == 1 else "s"
+        many = f"{self.beta:.2g}"
         return (
             f"{self.id}: {digits(self.mean, self.std)} ± {self.std:.2g} (between "
             f"{digits(self.lower, self.std, 3)} and {digits(self.upper, self.std, 3)}, "
-            f"{self.beta:.2g} standard deviation{many} either way)."
+            f"{many} standard deviation{'' if many == '1' else 's'} either way)."
         )
 
     def _evidence(self) -> str:
@@ -199,11 +203,11 @@ def explained(
         upper=upper,
         evaluations=int(told.w[own].sum()),
         average=float(units.outwards(told.y[own[0]])) if own.size else np.nan,
-        counts_as=_floor(appraisal, told.y[own], units),
+        counts_as=_counted(appraisal, told.y[own[0]], units) if own.size else np.nan,
         failed=int(evidence.failed_counts[evidence.failed_rows == row].sum()),
         under_way=int(open_.w[open_.rows == row].sum()),
         excluded=bool(row < places.candidates and evidence.excluded[row]),
-        nearest=_nearest(appraisal.correlations, evidence, row, units),
+        nearest=_nearest(appraisal, evidence, row, units),
         asked=records.asked(row),
         score=appraisal.score,
         rank=appraisal.rank,
@@ -213,10 +217,9 @@ def explained(
     )
 
 
-def _floor(appraisal: Appraisal, average: Vector, units: Units) -> float:
+def _counted(appraisal: Appraisal, average: float, units: Units) -> float:
     """Return what an average counts as, where it does not count as itself; else NaN."""
-    below = average.size > 0 and average[0] < appraisal.floor
-    return float(units.outwards(appraisal.floor)) if below else np.nan
+    return float(units.outwards(appraisal.floor)) if average < appraisal.floor else np.nan
 
 
 def _bounds(units: Units, mean: float, width: float) -> tuple[float, float]:
@@ -225,9 +228,10 @@ def _bounds(units: Units, mean: float, width: float) -> tuple[float, float]:
 
 
 def _nearest(
-    correlations: Vector | None, evidence: Evidence, row: int, units: Units
+    appraisal: Appraisal, evidence: Evidence, row: int, units: Units
 ) -> tuple[Neighbour, ...]:
     """Return the evaluated points of largest correlation, either sign, but for the row itself."""
+    correlations = appraisal.correlations
     if correlations is None:
         return ()
     told, places = evidence.told, evidence.places
@@ -237,7 +241,14 @@ def _nearest(
     ids, shown = places.ids(told.rows[at]), places.shown(told.X[at])
     averages = units.outwards(told.y[at])
     return tuple(
-        Neighbour(ids[i], shown[i], float(correlations[j]), float(averages[i]), int(told.w[j]))
+        Neighbour(
+            id=ids[i],
+            x=shown[i],
+            correlation=float(correlations[j]),
+            average=float(averages[i]),
+            evaluations=int(told.w[j]),
+            counts_as=_counted(appraisal, told.y[j], units),
+        )
         for i, j in enumerate(at.tolist())
     )
 

@@ -184,11 +184,11 @@ class Learner:
         assert thought.correlations is not None, "a bandit's are known"
         near = thought.correlations[positions(evidence.told.rows, seen.told.rows)]
         leader = thought.leader
+        unknown = math.inf if grasp.lesson.is_constant else 0.0  # of scale
         if leader is not None:
-            leader = replace(leader, mean=leader.mean + grasp.mean)
-        mean = thought.mean + grasp.mean
-        floor = grasp.lesson.floor
-        return replace(thought, mean=mean, correlations=near, leader=leader, floor=floor)
+            leader = replace(leader, mean=leader.mean + grasp.mean, std=leader.std + unknown)
+        mean, std, floor = thought.mean + grasp.mean, thought.std + unknown, grasp.lesson.floor
+        return replace(thought, mean=mean, std=std, correlations=near, leader=leader, floor=floor)
 
     def account(
         self, state: Knowledge, evidence: Evidence, outwards: Callable[[float], float]

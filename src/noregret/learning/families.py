@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypeAlias, final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Rows, Vector
+from noregret.arrays import Indices, Mask, Matrix, Rows, Vector
 from noregret.kernels import RBF, Kernel, Matern
 
 Shape: TypeAlias = Literal["rough", "smooth"]
@@ -97,6 +97,12 @@ class Grouped:
     def lengthscales(self) -> int:
         return self.size
 
+    @property
+    def varies(self) -> Mask:
+        """Which groups have a column that is not the same everywhere."""
+        varies: Mask = np.bincount(self.groups, self.span > 0, self.size) > 0
+        return varies
+
     def own(self, theta: Vector) -> float:
         return 0.0
 
@@ -170,6 +176,10 @@ class Joint:
     @property
     def lengthscales(self) -> int:
         return self.size
+
+    @property
+    def varies(self) -> Mask:
+        return np.concatenate([self.numbers.varies, self.codes.varies])
 
     def own(self, theta: Vector) -> float:
         return 0.0
