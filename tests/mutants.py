@@ -1133,10 +1133,10 @@ MUTANTS = (
     ),
     Mutant(
         "threads walk into a run together",
-        "threads.py",
+        "turns.py",
         "        with shared.turn:\n            return method(shared, *args, **named)",
         "        return method(shared, *args, **named)",
-        "tests/test_threads.py::test_who_looks_waits_for_who_tells",
+        "tests/test_turns.py::test_who_looks_waits_for_who_tells",
     ),
     Mutant(
         "neighbours below the floor are shown as if they counted",

@@ -22,6 +22,7 @@ MAP = (
     "arrays",
     "streams",
     "threads",
+    "turns",
     "work",
     "progress",
     "pools.names",

@@ -33,9 +33,10 @@ from noregret.explanations import Explanation, explained
 from noregret.policy import Accountable, Evidence, Policy, State
 from noregret.pools import Domain, Keys, Places, require_domain
 from noregret.snapshot import Parts
-from noregret.threads import Turn, in_turn, steady
+from noregret.threads import steady
 from noregret.tickets import Ticket
 from noregret.trace import Trace
+from noregret.turns import Turn, in_turn
 from noregret.words import counted
 
 MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most

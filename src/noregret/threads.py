@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, wraps
-from threading import RLock, current_thread, local
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar, cast, final
+from functools import lru_cache
+from threading import current_thread, local
+from typing import TYPE_CHECKING, TypeVar, cast, final
 
 import numpy as np
 
@@ -27,47 +27,6 @@ NAME = "noregret"  # that the threads begin with
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
-
-
-@final
-class Turn:
-    """One thread at a time, and that one as often as it likes; a copy takes turns by itself."""
-
-    def __init__(self) -> None:
-        self._lock = RLock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
-        return Turn, ()
-
-
-class TakesTurns(Protocol):
-    """What threads may share: its methods marked `in_turn` wait for one another."""
-
-    @property
-    def turn(self) -> Turn: ...
-
-
-Shared = TypeVar("Shared", bound=TakesTurns)
-
-
-def in_turn(
-    method: Callable[Concatenate[Shared, Arguments], Result],
-) -> Callable[Concatenate[Shared, Arguments], Result]:
-    """Let no other thread into the same object while the method works."""
-
-    @wraps(method)
-    def alone(shared: Shared, /, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
-        with shared.turn:
-            return method(shared, *args, **named)
-
-    return alone
 
 
 @contextmanager
