@@ -6,6 +6,7 @@ from benchmarks.boxes import box_cases
 from benchmarks.breadth import breadth_cases
 from benchmarks.case import Case
 from benchmarks.kernels import kernel_cases
+from benchmarks.refits import refit_cases
 from benchmarks.scaling import scaling_cases
 from benchmarks.side_by_side import side_by_side_cases
 from benchmarks.subjects import Sizes
@@ -20,6 +21,7 @@ def all_cases(*, quick: bool = False) -> dict[str, Case]:
         *kernel_cases(sizes),
         *box_cases(sizes),
         *breadth_cases(sizes),
+        *refit_cases(sizes),
         *scaling_cases(sizes),
         *side_by_side_cases(sizes),
     ]

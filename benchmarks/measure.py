@@ -77,7 +77,7 @@ def _threads() -> int:
 
 
 def _runners() -> dict[str, Callable[..., Figures]]:
-    from benchmarks import boxes, breadth, races, runs
+    from benchmarks import boxes, breadth, races, refits, runs
 
     return {
         "loop": runs.loop,
@@ -90,6 +90,7 @@ def _runners() -> dict[str, Callable[..., Figures]]:
         "box": boxes.box,
         "thompson": breadth.thompson,
         "history": breadth.history,
+        "refits": refits.refits,
         "peer asks": races.peer_asks,
         "same steps": races.same_steps,
         "race": races.race,
