@@ -4,7 +4,7 @@ BIN := .venv/bin
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help check demo examples papers figure test test-slow mutants bench compare format clean
+.PHONY: help check demo examples papers figure test test-slow mutants digests bench compare format clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -43,6 +43,9 @@ test-slow: .venv/installed  ## the long tests: theory, statistics, many Hypothes
 
 mutants: .venv/installed  ## plant errors one at a time; each must be caught by a named test
 	$(THREADS) $(BIN)/python tests/mutants.py
+
+digests: .venv/installed  ## what every algorithm chooses, against tests/digests.json (seconds)
+	$(THREADS) $(BIN)/python tests/digests.py
 
 examples: .venv/installed  ## real problems, a page each; data in ../shared/data or NOREGRET_DATA
 	for name in molecules reactions prints housing architectures hyperparameters; do \

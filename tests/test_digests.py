@@ -1,0 +1,22 @@
+"""What every algorithm chooses, and answers, is what is recorded in digests.json."""
+
+from __future__ import annotations
+
+import pytest
+
+from digest_runs import runs
+from digest_words import differences
+from digests import recorded
+
+RUNS = runs()
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_runs_are_as_recorded(name: str) -> None:
+    """A change that means to leave choices alone must not move somebody's run."""
+    assert not differences(recorded().get(name, {}), RUNS[name]())
+
+
+def test_every_record_has_its_run() -> None:
+    """A run that is no longer made is compared with nothing."""
+    assert recorded().keys() == RUNS.keys()
