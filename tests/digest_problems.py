@@ -64,6 +64,11 @@ def constant(X: Anything) -> Floats:
     return np.full(len(X), 2.5)
 
 
+def capped(X: Anything) -> Floats:
+    """Many candidates share the highest value."""
+    return np.minimum(waves(X), 0.5)
+
+
 def points(seed: int, size: int, dim: int) -> Floats:
     return np.random.default_rng([seed, size, dim]).random((size, dim))
 
@@ -143,15 +148,31 @@ def certain() -> Problem:
     return Problem(nr.Pool(points(11, 100, 2)), waves, nr.RBF(0.3), 0.0, 0.1)
 
 
+def ceiling() -> Problem:
+    return Problem(nr.Pool(points(13, 100, 2)), capped, nr.RBF(0.3), 0.0, 0.1)
+
+
+def wholes() -> Problem:
+    """A box of whole numbers alone, of 35 points."""
+    box = nr.Box([(0, 6), (1, 5)], integer=[0, 1])
+    return Problem(box, lambda X: waves(X / 6.0), nr.RBF(0.4), 0.2)
+
+
+def line() -> Problem:
+    """One feature, as two of the kernels want it: the numbers of rows."""
+    return Problem(nr.Pool.numbered(40), lambda X: np.sin(X[:, 0] / 5.0), nr.RBF(6.0), 0.2)
+
+
 def many() -> Problem:
     """More candidates than an exact posterior is kept for."""
     return Problem(nr.Pool(points(12, 2300, 2)), waves, nr.RBF(0.2), 0.3)
 
 
-MAKERS: dict[str, Callable[[], Problem]] = {
-    make.__name__: make
-    for make in (plain, named, twins, bits, box, table, mapped, still, certain, many)
-}
+KINDS = (
+    *(plain, named, twins, bits, box, table, mapped),
+    *(still, certain, ceiling, wholes, line, many),
+)
+MAKERS: dict[str, Callable[[], Problem]] = {make.__name__: make for make in KINDS}
 
 
 @cache

@@ -10,8 +10,20 @@ import numpy as np
 
 import noregret as nr
 from digest_problems import Problem
-from digest_stories import Make, drive, eventful, failing, historic, loop, ordinary, tuned
-from digest_words import Record
+from digest_stories import (
+    Make,
+    dimension,
+    drive,
+    eventful,
+    failing,
+    historic,
+    loop,
+    ordinary,
+    tuned,
+)
+from digest_words import Record, rounding
+
+Run = Callable[[], Record]
 
 
 def model(algorithm: Callable[..., nr.Optimizer], **settings: Any) -> Make:
@@ -72,105 +84,135 @@ NOT_ON = {("ts_qff", "box"), ("ts_qff", "bits"), ("ts_qff", "table"), ("lin_ucb"
 DOMAINS = ("plain", "named", "twins", "bits", "box", "table", "mapped")
 
 
-ucb = partial(model, nr.mini_gp_ucb)
+ucb, sparse = partial(model, nr.mini_gp_ucb), partial(model, nr.bbkb, oversample=1.0)
+thompson = partial(model, nr.batch_thompson, batch_size=2)
 OPTIONS: dict[str, Make] = {
     "switch_cost": ucb(switch_cost=3.0, limit=6.0),
-    "ei-switch_cost": model(nr.mini_gp_ei, switch_cost=2.0, limit=6.0),
-    "double": ucb(norm_bound="double"),
-    "norm": ucb(norm_bound=3.0, horizon=200),
+    "switch_cost-ei": model(nr.mini_gp_ei, switch_cost=2.0, limit=6.0),
+    "norm_bound-double": ucb(norm_bound="double", kernel=0.02 * nr.RBF(0.3)),
+    "norm_bound": ucb(norm_bound=3.0, horizon=200),
     "theory": ucb(preset="theory", delta=0.05),
-    "bayesian": ucb(width=nr.BayesianWidth()),
-    "growing": ucb(width=nr.GrowingWidth(0.5)),
-    "tenth": ucb(width=0.1 * nr.RKHSWidth(), offset=0.3),
-    "constant": ucb(width=nr.ConstantWidth(2.0)),
+    "theory-ei": model(nr.gp_ei, preset="theory"),
+    "theory-bkb": model(nr.bkb, preset="theory"),
+    "theory-bbkb": model(nr.bbkb, preset="theory"),
+    "width-bayesian": ucb(width=nr.BayesianWidth()),
+    "width-growing": ucb(width=nr.GrowingWidth(0.5)),
+    "width-tenth": ucb(width=0.1 * nr.RKHSWidth(), offset=0.3),
+    "width-constant": ucb(width=nr.ConstantWidth(2.0)),
+    "width-ei": ucb(width=nr.EIWidth()),
     "ridge": ucb(ridge=0.2),
     "min_batch": model(nr.gp_bucb, min_batch=3),
-    "bbkb-min_batch": model(nr.bbkb, min_batch=2),
-    "settle": model(nr.gp_bucb, rule=nr.Settle()),
-    "stay": model(nr.gp_bucb, rule=nr.Stay(limit=8.0, switch_cost=4.0)),
-    "repeat": model(nr.gp_bucb, rule=nr.Repeat(5.0)),
-    "bkb-theory": model(nr.bkb, preset="theory"),
-    "bkb-oversample": model(nr.bkb, oversample=1.0),
-    "bbkb-theory": model(nr.bbkb, preset="theory"),
-    "bbkb-oversample": model(nr.bbkb, oversample=1.0, limit=4.0),
-    "bbkb-local-oversample": model(nr.bbkb, oversample=1.0, rule="local", limit=4.0),
-    "bbkb-sticky-oversample": model(nr.bbkb, oversample=1.0, dictionary="sticky"),
-    "thompson-product": model(nr.batch_thompson, rule="product"),
-    "thompson-oversample": model(nr.batch_thompson, posterior="nystrom", oversample=1.0),
+    "min_batch-bbkb": model(nr.bbkb, min_batch=2),
+    "rule-settle": model(nr.gp_bucb, rule=nr.Settle()),
+    "rule-stay": model(nr.gp_bucb, rule=nr.Stay(limit=8.0, switch_cost=4.0)),
+    "rule-repeat": model(nr.gp_bucb, rule=nr.Repeat(5.0)),
+    "rule-local-wide": model(nr.gp_bucb, rule="local", limit=6.0),
+    "oversample-bkb": model(nr.bkb, oversample=1.0),
+    "oversample-global": sparse(limit=4.0),
+    "oversample-local": sparse(rule="local", limit=4.0),
+    "oversample-sticky": sparse(dictionary="sticky"),
+    "oversample-sticky-local": sparse(dictionary="sticky", rule="local", limit=4.0),
+    "thompson-product": thompson(rule="product"),
+    "thompson-width": thompson(width=0.1 * nr.RKHSWidth()),
+    "thompson-oversample": thompson(posterior="nystrom", oversample=1.0),
     "greedy-min": bare(nr.epsilon_greedy, a=1.0, b=1.0, goal="min"),
-    "linear": ucb(kernel=nr.Linear(0.5)),
-    "polynomial": ucb(kernel=0.3 * nr.Polynomial(3, 0.5)),
-    "sum": ucb(kernel=nr.RBF(0.2) + 0.5 * nr.Matern(nu=0.5, lengthscale=0.6)),
-    "product": model(nr.bbkb, kernel=nr.Matern(nu=1.5, lengthscale=0.5) * nr.RBF((0.3, 0.9))),
-    "function": ucb(kernel=nr.FunctionKernel(lambda X, Z: np.exp(-5 * np.abs(X[:, :1] - Z[:, 0])))),
     "start-ids": ucb(start=[7, 11, 13]),
 }
+KERNELS: dict[str, nr.Kernel] = {
+    "linear": nr.Linear(0.5),
+    "polynomial": 0.3 * nr.Polynomial(3, 0.5),
+    "rough": nr.Matern(nu=0.5, lengthscale=0.6),
+    "sum": nr.RBF(0.2) + 0.5 * nr.Matern(nu=1.5, lengthscale=0.6),
+    "product": nr.Matern(nu=1.5, lengthscale=0.5) * (nr.Linear(1.0) + nr.RBF(0.3)),
+    "function": nr.FunctionKernel(lambda X, Z: np.exp(-3 * np.abs(X[:, :1] - Z[:, 0]))),
+}
+WAYS = {"ucb": ucb, "bbkb": sparse, "thompson": thompson}
 DESIGNS = (nr.UniformDesign, nr.SobolDesign, nr.FarthestDesign, nr.UncertaintyDesign)
 AUTO: dict[str, tuple[Make, str, int]] = {
-    "long": (auto(), "plain", 30),
-    "safe": (auto(attitude="safe"), "plain", 12),
-    "greedy": (auto(attitude="greedy"), "plain", 16),
-    "workers": (auto(workers=4, seed=2), "plain", 14),
-    "safe-workers": (auto(attitude="safe", workers=3), "plain", 8),
-    "switch_cost": (auto(switch_cost=5.0), "plain", 16),
-    "min": (auto(goal="min", delta=0.05), "plain", 16),
-    "deterministic": (auto(deterministic=True), "certain", 24),
-    "deterministic-workers": (auto(deterministic=True, workers=3), "certain", 10),
-    "noise-free": (auto(), "certain", 20),
-    "constant": (auto(), "still", 16),
-    "box": (auto(), "box", 14),
-    "box-workers": (auto(workers=3, goal="min"), "box", 8),
+    "long": (auto(), "plain", 90),
+    "safe": (auto(attitude="safe"), "plain", 16),
+    "greedy": (auto(attitude="greedy"), "plain", 50),
+    "workers": (auto(workers=4, seed=2), "plain", 24),
+    "workers-safe": (auto(attitude="safe", workers=3), "plain", 10),
+    "switch_cost": (auto(switch_cost=5.0), "plain", 40),
+    "min": (auto(goal="min", delta=0.05), "plain", 40),
+    "deterministic": (auto(deterministic=True), "certain", 30),
+    "deterministic-workers": (auto(deterministic=True, workers=3), "certain", 14),
+    "noise-free": (auto(), "certain", 40),
+    "constant": (auto(), "still", 24),
+    "ceiling": (auto(), "ceiling", 40),
+    "named": (auto(), "named", 50),
+    "bits": (auto(), "bits", 50),
+    "table": (auto(workers=2), "table", 20),
+    "twins": (auto(attitude="greedy"), "twins", 40),
+    "wholes": (auto(), "wholes", 24),
+    "wholes-deterministic": (auto(deterministic=True, workers=2), "wholes", 12),
+    "box": (auto(), "box", 24),
+    "box-workers": (auto(workers=3, goal="min"), "box", 10),
     "box-safe": (auto(attitude="safe"), "box", 8),
-    "box-greedy": (auto(attitude="greedy"), "box", 10),
-    "box-deterministic": (auto(deterministic=True), "box", 12),
-    "box-switch_cost": (auto(switch_cost=4.0), "box", 10),
+    "box-greedy": (auto(attitude="greedy"), "box", 20),
+    "box-deterministic": (auto(deterministic=True), "box", 14),
+    "box-switch_cost": (auto(switch_cost=4.0), "box", 16),
+}
+MANY: dict[str, Make] = {
+    "auto": auto(),
+    "auto-workers": auto(workers=4),
+    "auto-safe": auto(attitude="safe"),
+    "auto-switch_cost": auto(switch_cost=3.0),
+    "auto-deterministic": auto(deterministic=True),
+    "bbkb": model(nr.bbkb),
+    "bbkb-sticky": model(nr.bbkb, dictionary="sticky"),
 }
 
 
-def runs() -> dict[str, Callable[[], Record]]:
+def runs() -> dict[str, Run]:
     """Return every run by its name."""
-    found: dict[str, Callable[[], Record]] = {}
+    found: dict[str, Run] = {"rounding": rounding, "loop/tune": tuned, "dimension": dimension}
     for domain in DOMAINS:
         for name, make in MODELS.items():
             if (name, domain) not in NOT_ON:
                 found[f"{domain}/{name}"] = partial(drive, make, domain, eventful, 12, saved=True)
-    for name, make in MODELS.items():
-        found[f"long/{name}"] = partial(drive, make, "plain", ordinary, 20)
-        found[f"failures/{name}"] = partial(drive, make, "plain", failing, 10)
-    for name, make in OPTIONS.items():
-        found[f"options/{name}"] = partial(drive, make, "plain", ordinary, 10)
-    for domain in ("plain", "twins", "box"):
         for design in DESIGNS:
             make = ucb(start=design(9))
             found[f"start/{domain}-{design.__name__}"] = partial(drive, make, domain, ordinary, 6)
+    for name, make in MODELS.items():
+        found[f"long/{name}"] = partial(drive, make, "plain", ordinary, 30)
+        found[f"failing/{name}"] = partial(drive, make, "twins", failing, 15)
+    for name, make in OPTIONS.items():
+        found[f"options/{name}"] = partial(drive, make, "plain", ordinary, 20)
+    for name, kernel in KERNELS.items():
+        for way, algorithm in WAYS.items():
+            make = algorithm(kernel=kernel)
+            found[f"kernels/{name}-{way}"] = partial(drive, make, "plain", ordinary, 8)
+            found[f"kernels/box-{name}-{way}"] = partial(drive, make, "box", ordinary, 3)
     for name, (make, domain, steps) in AUTO.items():
         found[f"auto/{name}"] = partial(drive, make, domain, ordinary, steps)
-    found["options/groups"] = partial(
-        drive, bare(nr.regularized_evolution, groups=range(6), population=5), "table", ordinary, 12
-    )
-    for name, make in (("auto", auto()), ("auto-workers", auto(workers=4))):
-        found[f"many/{name}"] = partial(drive, make, "many", historic, 4)
-    target, patience = nr.Target(0.8, deviations=0.5), nr.Patience(12)
-    told = {"kernel": nr.RBF(0.3), "noise_std": 0.3}
-    found["loop/target"] = partial(loop, nr.maximize, "plain", budget=60, stop_when=target)
-    found["loop/patience"] = partial(loop, nr.minimize, "plain", budget=60, stop_when=patience)
-    found["loop/gap"] = partial(
-        loop,
-        nr.maximize,
-        "plain",
-        budget=90,
-        algorithm=nr.mini_gp_ucb,
-        stop_when=nr.GapBelow(3.0),
-        **told,
-    )
-    found["loop/several"] = partial(
-        loop,
-        nr.maximize,
-        "box",
-        budget=30,
-        algorithm=nr.gp_ei,
-        stop_when=[target, patience],
-        **told,
-    )
-    found["loop/tune"] = tuned
-    return dict(sorted(found.items()))
+    for name, make in MANY.items():
+        found[f"many/{name}"] = partial(drive, make, "many", historic, 6)
+    groups = bare(nr.regularized_evolution, groups=range(6), population=5)
+    words = ucb(kernel=nr.Categorical((0.5, 2.0, 1.0), groups=(3, 2, 1)) * nr.RBF(1.0))
+    gram = nr.Precomputed(nr.RBF(6.0)(np.arange(40.0)[:, None], np.arange(40.0)[:, None]))
+    found["options/groups"] = partial(drive, groups, "table", ordinary, 12)
+    found["kernels/words"] = partial(drive, words, "table", ordinary, 10)
+    found["kernels/gram"] = partial(drive, ucb(kernel=gram), "line", ordinary, 10)
+    found["long/line"] = partial(drive, model(nr.ts_qff, nodes=30), "line", ordinary, 10)
+    return dict(sorted((found | loops()).items()))
+
+
+def loops() -> dict[str, Run]:
+    """Return the runs of `maximize` and `minimize`."""
+    target, patience, gap = nr.Target(0.8, deviations=0.5), nr.Patience(12), nr.GapBelow(3.0)
+    ask = {"kernel": nr.RBF(0.3), "noise_std": 0.3, "budget": 90}
+    most, least = partial(loop, nr.maximize), partial(loop, nr.minimize)
+    return {
+        "loop/target": partial(most, "plain", budget=60, stop_when=target),
+        "loop/patience": partial(least, "plain", budget=60, stop_when=patience),
+        "loop/gap": partial(most, "plain", algorithm=nr.mini_gp_ucb, stop_when=gap, **ask),
+        "loop/box": partial(most, "box", algorithm=nr.gp_ei, stop_when=[target, patience], **ask),
+        "loop/exhausted": partial(most, "wholes", budget=60, deterministic=True),
+    }
+
+
+def is_delicate(name: str) -> bool:
+    """Whether rounding decides: on a box, between candidates all the same, in drawing hundreds."""
+    return "box" in name or name in ("auto/constant", "many/bbkb-sticky")

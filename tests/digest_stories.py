@@ -74,6 +74,14 @@ def of_batch(batch: nr.Batch) -> Any:
     return np.repeat(batch.x, batch.repeats, axis=0)
 
 
+def dimension() -> Record:
+    """The effective dimension of a pool."""
+    p = problem("plain")
+    assert isinstance(p.domain, nr.Pool)
+    many = nr.effective_dimension(p.domain, kernel=p.kernel, noise_std=0.1, evaluations=50)
+    return {"dimension": numbers(many)}
+
+
 def drive(make: Make, name: str, story: Story, steps: int, saved: bool = False) -> Record:
     """Tell a story; one that is `saved` is told again, saved in the middle and looked at."""
     p = problem(name)
