@@ -20,6 +20,7 @@ from digest_stories import (
     loop,
     ordinary,
     tuned,
+    weighty,
 )
 from digest_words import Record, rounding
 
@@ -178,6 +179,7 @@ def runs() -> dict[str, Run]:
     for name, make in MODELS.items():
         found[f"long/{name}"] = partial(drive, make, "plain", ordinary, 30)
         found[f"failing/{name}"] = partial(drive, make, "twins", failing, 15)
+        found[f"weighty/{name}"] = partial(drive, make, "plain", weighty, 40)
     for name, make in OPTIONS.items():
         found[f"options/{name}"] = partial(drive, make, "plain", ordinary, 20)
     for name, kernel in KERNELS.items():

@@ -35,6 +35,18 @@ def failing(optimizer: nr.Optimizer, p: Problem, i: int) -> str:
     return chosen(batch)
 
 
+def weighty(optimizer: nr.Optimizer, p: Problem, i: int) -> str:
+    """Tell averages of ten thousand evaluations first; later exclude a part of the pool."""
+    if not i:
+        assert isinstance(p.domain, nr.Pool)
+        ids = np.arange(20)
+        means = p.measure(p.domain.rows(ids), 99)
+        optimizer.tell(p.domain.keys(ids), means=means, counts=np.arange(1, 21) * 60)
+    if i == 20:
+        optimizer.exclude(np.arange(20, 50))
+    return ordinary(optimizer, p, i)
+
+
 def historic(optimizer: nr.Optimizer, p: Problem, i: int) -> str:
     """Tell a long history first."""
     if not i:
