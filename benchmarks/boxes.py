@@ -16,10 +16,11 @@ from benchmarks.meter import Meter
 from benchmarks.subjects import Figures, Settings, Sizes, Subject
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Mask, Matrix, Vector
-from noregret.ascent import Hill
-from noregret.boxes import BoxRanking, BoxSearch
 from noregret.pools import Places
 from noregret.posteriors import Posterior
+from noregret.search import BoxSearch
+from noregret.search.box import BoxRanking
+from noregret.search.box_ascent import Hill
 
 CANDIDATES = 100_000
 NOISE_STD = 0.01  # f has mean 0 and standard deviation 1 over the box

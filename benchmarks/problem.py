@@ -11,7 +11,8 @@ import numpy as np
 import noregret as nr
 from noregret.arrays import Indices, Rows, Vector
 from noregret.kernels import as_kernel
-from noregret.streams import Purpose, stream
+from noregret.policies import Purpose
+from noregret.policies.random_streams import stream
 
 NOISE_STD = 0.05
 RIDGE = NOISE_STD**2

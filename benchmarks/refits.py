@@ -14,8 +14,8 @@ from benchmarks.goals import Goal, Median
 from benchmarks.meter import Meter
 from benchmarks.problem import make_problem
 from benchmarks.subjects import Figures, Settings, Sizes, Subject
-from noregret import learner
-from noregret.learning import Lesson, learn
+from noregret.automatic import policy
+from noregret.fitting import Lesson, learn
 
 RUNS = (
     ("small", 1000, 200),
@@ -40,7 +40,7 @@ def refits(settings: Settings, seed: int, meter: Meter) -> Figures:
         spent += time.perf_counter() - began
         return lesson
 
-    with patch.object(learner, "learn", timed), meter:
+    with patch.object(policy, "learn", timed), meter:
         opt = nr.auto(nr.Pool(problem.X), seed=seed)
         while opt.spent < T and not meter.is_over:
             t = opt.spent

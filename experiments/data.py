@@ -7,8 +7,7 @@ import tempfile
 from pathlib import Path
 
 from experiments.originals import ORIGINALS, Original
-from noregret.errors import MissingExtraError
-from noregret.extras import require_extra
+from noregret.errors import MissingExtraError, require_extra
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data"  # beside the checkout
 VARIABLE = "NOREGRET_DATA"

@@ -10,7 +10,7 @@ import numpy as np
 from experiments.lines import Line
 from experiments.store import Store
 from experiments.summary import Band, bands
-from noregret.extras import require_extra
+from noregret.errors import require_extra
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -14,7 +14,7 @@ import pytest
 
 import noregret as nr
 from noregret.arrays import Matrix, Vector
-from noregret.snapshot import FORMAT
+from noregret.optimizer.storage import FORMAT
 
 NAN, INF = float("nan"), float("inf")
 POOL = nr.Pool(np.linspace(0, 1, 12)[:, None])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import noregret
-from noregret.answers import PosteriorView
+from noregret.optimizer import PosteriorView
 
 SOURCE = Path(noregret.__file__).parent
 ROOT = SOURCE.parents[1]
@@ -110,7 +110,7 @@ def test_every_page_runs_as_printed(
 def test_the_readme_lists_every_algorithm() -> None:
     """What is not in the table does not exist for a reader."""
     readme = (ROOT / "README.md").read_text()
-    for name in noregret.algorithms.__dict__:
+    for name in noregret.algorithms.papers.__dict__:
         thing = getattr(noregret, name, None)
-        if callable(thing) and getattr(thing, "__module__", "") == "noregret.algorithms":
+        if callable(thing) and getattr(thing, "__module__", "") == "noregret.algorithms.papers":
             assert f"`{name}`" in readme, name

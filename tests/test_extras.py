@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noregret.errors import MissingExtraError, NoRegretError
-from noregret.extras import require_extra
+from noregret.errors import MissingExtraError, NoRegretError, require_extra
 
 
 def test_an_absent_package_is_named_with_its_extra() -> None:

@@ -15,8 +15,8 @@ import noregret as nr
 from noregret.arrays import Vector
 from noregret.errors import NumericalWarning
 from noregret.kernels import Kernel
-from problems import MODELS
-from twins import pool_of
+from slow_references import pool_of
+from strategies import MODELS
 
 BASELINES: dict[str, Callable[..., nr.Optimizer]] = {
     "uniform": partial(nr.uniform, batch_size=3),

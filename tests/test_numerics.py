@@ -8,11 +8,10 @@ import pytest
 import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.kernels import Kernel
+from noregret.posterior_caches import ExactSurvey, Work
 from noregret.posteriors import ExactPosterior
-from noregret.surveys import ExactSurvey
-from noregret.work import Work
-from problems import MODELS, Diary, rounding
-from twins import pool_of, searched_fully
+from slow_references import pool_of, searched_fully
+from strategies import MODELS, Diary, rounding
 
 EPS = float(np.finfo(np.float64).eps)
 MILLION = 10**6

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret import manners
-from noregret.learner import Learner
-from noregret.learning import Likelihood, Sample
-from noregret.learning.families import Grouped
+from noregret.automatic import Learner, settings
+from noregret.fitting import Grouped, Likelihood, Sample
 
 X = np.random.default_rng(0).random((400, 3))
 
@@ -17,7 +15,7 @@ X = np.random.default_rng(0).random((400, 3))
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let dictionaries begin at a hundred points."""
-    monkeypatch.setattr(manners, "MANY", 100)
+    monkeypatch.setattr(settings, "MANY", 100)
 
 
 @pytest.mark.usefixtures("few")

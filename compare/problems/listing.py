@@ -15,7 +15,7 @@ import noregret as nr
 from compare.problems.space import Columns, Space
 from experiments.data import path_of
 from noregret.arrays import Indices, Matrix, Vector
-from noregret.extras import require_extra
+from noregret.errors import require_extra
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
 

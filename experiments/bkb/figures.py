@@ -21,8 +21,7 @@ from experiments.plates import Claim, Plate
 from experiments.settings import Sweep
 from experiments.store import Store
 from noregret.arrays import Matrix, Vector
-from noregret.posteriors import Points
-from noregret.posteriors.dictionary import Oversample
+from noregret.posteriors import Oversample, Points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,6 +10,7 @@
 from noregret import plot
 from noregret.acquisitions import UCB, ExpectedImprovement, KnowledgeGradient, Thompson
 from noregret.algorithms import (
+    auto,
     batch_thompson,
     bbkb,
     bkb,
@@ -17,31 +18,17 @@ from noregret.algorithms import (
     gp_bucb,
     gp_ei,
     gp_ucb,
+    lin_ucb,
     mini,
     mini_gp_ei,
     mini_gp_ucb,
+    random_search,
+    regularized_evolution,
+    ts_qff,
     uniform,
 )
-from noregret.answers import Best, Certificate, Evaluated
-from noregret.auto import auto
-from noregret.bandit import Bandit
-from noregret.batches import FAILED, Batch
-from noregret.batching import FixedSize, GlobalRatio, LocalRatio, ProductBound, Repeat
-from noregret.confidence import (
-    BayesianWidth,
-    BBKBExperimentsWidth,
-    BBKBWidth,
-    BKBExperimentsWidth,
-    BKBWidth,
-    ConstantWidth,
-    EIWidth,
-    RKHSWidth,
-)
-from noregret.designs import FarthestDesign, SobolDesign, UncertaintyDesign, UniformDesign
-from noregret.dimensions import effective_dimension
+from noregret.batching import FixedSize, GlobalRatio, LocalRatio, ProductBound, Repeat, Settle, Stay
 from noregret.errors import NoRegretError
-from noregret.explanations import Explanation
-from noregret.growing import GrowingWidth
 from noregret.kernels import (
     RBF,
     Categorical,
@@ -56,16 +43,32 @@ from noregret.kernels import (
     Sum,
     Tanimoto,
 )
-from noregret.loading import load
-from noregret.optimizer import Optimizer
+from noregret.optimizer import (
+    FAILED,
+    Batch,
+    Best,
+    Certificate,
+    Evaluated,
+    Explanation,
+    Optimizer,
+    Trace,
+    load,
+)
+from noregret.policies import Bandit, FarthestDesign, SobolDesign, UncertaintyDesign, UniformDesign
 from noregret.pools import BitPool, Box, MappedPool, Pool, read_pool
-from noregret.posteriors import ExactPosterior, NystromPosterior
-from noregret.rivals import lin_ucb, random_search, regularized_evolution, ts_qff
-from noregret.runner import Result, maximize, minimize
-from noregret.stays import Settle, Stay
-from noregret.stopping import GapBelow, Patience, Target
-from noregret.trace import Trace
-from noregret.tuning import Tuned, tune
+from noregret.posteriors import ExactPosterior, NystromPosterior, effective_dimension
+from noregret.run import GapBelow, Patience, Result, Target, Tuned, maximize, minimize, tune
+from noregret.widths import (
+    BayesianWidth,
+    BBKBExperimentsWidth,
+    BBKBWidth,
+    BKBExperimentsWidth,
+    BKBWidth,
+    ConstantWidth,
+    EIWidth,
+    GrowingWidth,
+    RKHSWidth,
+)
 
 __version__ = "0.1.0"
 

@@ -16,7 +16,6 @@ Rows: TypeAlias = npt.NDArray[
 ]  # candidates as a domain keeps them: numbers, or packed bits
 Indices: TypeAlias = npt.NDArray[np.int64]  # rows of a pool, positions, counts
 Mask: TypeAlias = npt.NDArray[np.bool_]  # one truth a row
-
 CHUNK_BYTES = 1 << 24  # blocks of candidates are cut so that a temporary stays near 16 MiB
 
 

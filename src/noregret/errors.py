@@ -1,9 +1,14 @@
-"""What is wrong, with numbers; the rule; the way out."""
+"""What is wrong, with numbers; the rule; the way out.
+
+Packages that not everybody needs.
+"""
 
 from __future__ import annotations
 
+import importlib
 import math
 from numbers import Integral, Real
+from typing import Any
 
 
 class NoRegretError(Exception):
@@ -125,3 +130,14 @@ def require_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ArgumentError(f"{name} must be one of {listed}, got {value!r}.")
     return value
+
+
+def require_extra(package: str, *, extra: str, what: str) -> Any:
+    """Import an optional package, or say what to install for `what` to work."""
+    try:
+        return importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"{what} needs {package.partition('.')[0]}, which is not installed: "
+            f'pip install "noregret[{extra}]".'
+        ) from error

@@ -3,6 +3,8 @@
 The products of a step are small, and waking threads for each takes longer than the product itself.
 A pass over a pool is large, but is cut into pieces that fit a cache, and threads that take a piece
 each do not wait for one another.
+
+Threads that share a run take turns: posteriors half told by another thread are none.
 """
 
 from __future__ import annotations
@@ -10,9 +12,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
-from threading import current_thread, local
-from typing import TYPE_CHECKING, TypeVar, cast, final
+from functools import lru_cache, wraps
+from threading import RLock, current_thread, local
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar, cast, final
 
 import numpy as np
 
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 
     from threadpoolctl import ThreadpoolController
 
-NAME = "noregret"  # that the threads begin with
 
+NAME = "noregret"  # that the threads begin with
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
@@ -99,3 +101,46 @@ def _executor(process: int, workers: int) -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor  # not before use, as above
 
     return ThreadPoolExecutor(workers - 1, thread_name_prefix=f"{NAME}-{process}")
+
+
+Arguments = ParamSpec("Arguments")
+
+
+@final
+class Turn:
+    """One thread at a time, and that one as often as it likes; a copy takes turns by itself."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
+        return Turn, ()
+
+
+class TakesTurns(Protocol):
+    """What threads may share: its methods marked `in_turn` wait for one another."""
+
+    @property
+    def turn(self) -> Turn: ...
+
+
+Shared = TypeVar("Shared", bound=TakesTurns)
+
+
+def in_turn(
+    method: Callable[Concatenate[Shared, Arguments], Result],
+) -> Callable[Concatenate[Shared, Arguments], Result]:
+    """Let no other thread into the same object while the method works."""
+
+    @wraps(method)
+    def alone(shared: Shared, /, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
+        with shared.turn:
+            return method(shared, *args, **named)
+
+    return alone

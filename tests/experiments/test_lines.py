@@ -16,7 +16,7 @@ from experiments.settings import sweep
 from experiments.store import Store
 from experiments.summary import band
 from experiments.trial import run
-from trials import cell, small
+from small_runs import cell, small
 
 SWEEPS = sorted({plate.runs for plate in PLATES.values() if plate.runs})
 GRID: tuple[Setting, ...] = tuple(

@@ -22,7 +22,7 @@ from experiments.report import into_page, publish, section
 from experiments.settings import Sweep, sweep
 from experiments.store import Store
 from experiments.work import work
-from trials import small
+from small_runs import small
 
 ROOT = Path(__file__).parents[2]
 RUNS = [name for name, plate in PLATES.items() if plate.runs]

@@ -20,7 +20,7 @@ from experiments.lines import Line
 from experiments.store import Store
 from experiments.trial import run
 from experiments.work import missing, work
-from trials import cell, small
+from small_runs import cell, small
 
 ROOT = Path(__file__).parents[2]
 UNIFORM: Setting = {"algorithm": "uniform"}
@@ -30,7 +30,7 @@ import sys
 from pathlib import Path
 from experiments import work as crew
 from experiments.lines import Line
-from trials import small
+from small_runs import small
 
 ran = Path(sys.argv[2])
 plain = crew.run
@@ -49,7 +49,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from experiments.store import Store
-from trials import cell
+from small_runs import cell
 
 with Store(Path(sys.argv[1])).claim(cell({"algorithm": "uniform"})) as ours:
     print(ours, flush=True)
@@ -62,7 +62,7 @@ import sys
 from pathlib import Path
 from experiments.lines import Line
 from experiments.work import share
-from trials import stuck
+from small_runs import stuck
 
 line = Line("small", "uniform", ({"algorithm": "uniform"},), 300, 1)
 share([line], Path(sys.argv[1]), jobs=1, minutes=10, play=stuck)

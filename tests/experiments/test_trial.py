@@ -14,7 +14,7 @@ from experiments.methods import optimizer
 from experiments.problems.base import Replicates
 from experiments.records import checkpoints
 from experiments.trial import makespan, run
-from trials import cell, small
+from small_runs import cell, small
 
 METHODS: list[Setting] = [
     {"algorithm": "bbkb", "rule": "local", "limit": 1.5, "bandwidth": 0.3},

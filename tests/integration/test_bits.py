@@ -10,7 +10,7 @@ import pytest
 
 import noregret as nr
 from noregret.arrays import Indices, Matrix, Rows
-from problems import MODELS
+from strategies import MODELS
 
 N = 60
 BITS = np.random.default_rng(5).random((N, 100)) < 0.15

@@ -13,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret import contenders
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
-from noregret.search import Enumeration
-from problems import MODELS, kernels
-from twins import FullSearch, pool_of, searched_fully, swapped
+from noregret.search import Enumeration, pool_ranking
+from slow_references import FullSearch, pool_of, searched_fully, swapped
+from strategies import MODELS, kernels
 
 every_algorithm = pytest.mark.parametrize("name", MODELS)
 
@@ -91,7 +90,7 @@ def together(story: Story, one: nr.Optimizer, other: nr.Optimizer, steps: int) -
 def groups_of(few: int) -> Iterator[None]:
     """Rows looked at together, so few that small pools know all the roads of large ones."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(contenders, "FEW", few)
+        patch.setattr(pool_ranking, "FEW", few)
         yield
 
 

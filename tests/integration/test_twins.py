@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.streams import Purpose, stream
-from problems import RKHSProblem, drive, rkhs_problem
-from twins import StepByStepBBKB, swapped
+from noregret.policies import Purpose
+from noregret.policies.random_streams import stream
+from slow_references import StepByStepBBKB, swapped
+from strategies import RKHSProblem, drive, rkhs_problem
 
 seeds = st.integers(0, 2**20)
 

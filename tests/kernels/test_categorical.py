@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.errors import ArgumentError
 from noregret.kernels import categorical, probe
-from twins import slow_hamming
+from slow_references import slow_hamming
 
 seeds = st.integers(0, 2**20)
 CODES = np.array([0.0, 1.0, 2.0, -7.5, 1e300])  # only equality counts

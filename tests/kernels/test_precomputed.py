@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.arrays import Matrix
 from noregret.errors import KernelError, PoolError
-from noregret.kernels import precomputed, probe
+from noregret.kernels import custom, probe
 
 rng = np.random.default_rng(3)
 FACTOR = rng.standard_normal((30, 5))
@@ -117,8 +117,8 @@ def test_the_cure_in_the_message_cures() -> None:
 
 def test_a_large_one_is_checked_on_some_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """An eigenvalue of a part is never below the least of the whole."""
-    monkeypatch.setattr(precomputed, "SAMPLED", 10)
-    monkeypatch.setattr(precomputed, "CHUNK_BYTES", 500)
+    monkeypatch.setattr(custom, "SAMPLED", 10)
+    monkeypatch.setattr(custom, "CHUNK_BYTES", 500)
     with pytest.raises(KernelError, match=r"smallest eigenvalue on 10 of its 30 rows is -3\.5"):
         nr.Precomputed(SIGNS)
     with pytest.raises(KernelError, match=r"symmetric: K\[4, 9\]"):
@@ -131,7 +131,7 @@ def test_a_memory_map_is_checked_on_some_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """80 GB are not read for a check; what is wrong is named as it stands in the whole."""
-    monkeypatch.setattr(precomputed, "SAMPLED", 10)
+    monkeypatch.setattr(custom, "SAMPLED", 10)
     for row, column in ((29, 3), (16, 9)):
         np.save(tmp_path / "K.npy", with_entry(row, column, np.nan))
         with pytest.raises(KernelError, match=rf"K\[{row}, {column}\] is nan"):

@@ -11,9 +11,9 @@ from sklearn.gaussian_process import kernels as sk
 import noregret as nr
 from noregret.arrays import Rows
 from noregret.errors import ArgumentError, KernelError
-from noregret.kernels import bits, probe
+from noregret.kernels import probe, tanimoto
 from noregret.threads import spread
-from twins import slow_tanimoto
+from slow_references import slow_tanimoto
 
 seeds = st.integers(0, 2**20)
 WAYS = {"words": 10**9, "ones": 0}  # FEW, from which on bytes are added
@@ -40,9 +40,9 @@ def test_either_way_counts_what_sets_have_in_common(
     """To the last bit: a value must not depend on the block in which it was computed."""
     X, Z = fingerprints(seed, n, width, share), fingerprints(seed + 1, m, width, share)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bits, "FEW", WAYS[way])
-        patch.setattr(bits, "PAIRS", 0)
-        patch.setattr(bits, "SPARSE", 64)
+        patch.setattr(tanimoto, "FEW", WAYS[way])
+        patch.setattr(tanimoto, "PAIRS", 0)
+        patch.setattr(tanimoto, "SPARSE", 64)
         K = nr.Tanimoto()(nr.BitPool(X).X, nr.BitPool(Z).X)
     np.testing.assert_array_equal(K, slow_tanimoto(X, Z))
 
@@ -53,8 +53,8 @@ def test_large_blocks_are_cut_without_seams(
     share: float, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sparse ones go by ones, dense ones by words, both in pieces."""
-    monkeypatch.setattr(bits, "CACHED", 5000)
-    monkeypatch.setattr(bits, "SPREAD", 150)
+    monkeypatch.setattr(tanimoto, "CACHED", 5000)
+    monkeypatch.setattr(tanimoto, "SPREAD", 150)
     X, Z = (fingerprints(i, n, 300, share) for i, n in enumerate(shape))
     K = nr.Tanimoto()(nr.BitPool(X).X, nr.BitPool(Z).X)
     np.testing.assert_array_equal(K, slow_tanimoto(X, Z))

@@ -21,11 +21,9 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret import progress as bars
 from noregret.errors import ArgumentError, MissingExtraError, PoolError
-from noregret.pools.census import take_census
-from noregret.pools.files import Parquet
-from noregret.pools.sheets import Sheet
-from noregret.pools.tables import Source
-from tables import Table, by_hand, tables
+from noregret.pools.tables.scan import take_census
+from noregret.pools.tables.sources import Parquet, Sheet, Source
+from strategies import Table, by_hand, tables
 
 TABLE: Table = {
     "id": ["p", "q", "r", "s"],
@@ -138,7 +136,7 @@ def test_types_are_settled_by_the_whole_file(
     lines = [f"{i},{early if i < 300 else late}" for i in range(310)]
     path.write_text("\n".join(["x,late", *lines]) + "\n")
     whole = nr.read_pool(path, missing="drop")
-    monkeypatch.setattr("noregret.pools.sheets.BLOCK_BYTES", 256)
+    monkeypatch.setattr("noregret.pools.tables.sources.BLOCK_BYTES", 256)
     blocks = nr.read_pool(path, missing="drop")
     assert blocks.columns == whole.columns
     assert blocks.fingerprint() == whole.fingerprint()
@@ -153,8 +151,8 @@ def test_small_blocks_give_the_same_pool(tmp_path: Path, monkeypatch: pytest.Mon
         "salt": [None if u < 0.1 else f"s{int(30 * u * u)}" for u in rng.random(500)],
         "heat": [None if u < 0.1 else float(u) for u in rng.random(500)],
     }
-    monkeypatch.setattr("noregret.pools.sheets.BLOCK_BYTES", 300)
-    for room in ("tables", "census", "files", "mapped"):
+    monkeypatch.setattr("noregret.pools.tables.sources.BLOCK_BYTES", 300)
+    for room in ("tables.sources", "tables.scan", "mapped"):
         monkeypatch.setattr(f"noregret.pools.{room}.chunk_rows", lambda _: 7)
     X, _, rows = by_hand(table, ["salt", "heat"])
     for name in ("t.csv", "t.csv.gz", "t.parquet"):
@@ -204,8 +202,8 @@ def test_memory_does_not_grow_with_the_file(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file larger than memory must be read all the same: blocks are let go."""
-    monkeypatch.setattr("noregret.pools.sheets.BLOCK_BYTES", 1 << 14)
-    monkeypatch.setattr("noregret.pools.files.chunk_rows", lambda _: 1 << 12)
+    monkeypatch.setattr("noregret.pools.tables.sources.BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr("noregret.pools.tables.sources.chunk_rows", lambda _: 1 << 12)
     X = np.random.default_rng(0).random((1 << 17, 4))  # 4 MiB
     table, path = pa.table({f"x{i}": X[:, i] for i in range(4)}), tmp_path / name
     if name == "t.parquet":
@@ -311,7 +309,7 @@ def test_a_full_disk_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("noregret.pools.files.os.replace", full)
+    monkeypatch.setattr("noregret.pools.tables.reading.os.replace", full)
     with pytest.raises(PoolError, match=r"cannot write .*features\.npy.*No space left"):
         nr.read_pool(path, into=tmp_path / "features.npy")
     assert [entry.name for entry in tmp_path.iterdir()] == ["t.csv"]
@@ -330,7 +328,7 @@ def test_a_file_that_changes_between_the_passes_is_refused(
         path.write_bytes(change)
         return taken
 
-    monkeypatch.setattr("noregret.pools.files.take_census", then_change)
+    monkeypatch.setattr("noregret.pools.tables.reading.take_census", then_change)
     with pytest.raises(PoolError, match="changed while it was read"):
         nr.read_pool(path)
 

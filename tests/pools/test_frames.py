@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import ArgumentError, MissingExtraError, PoolError
-from tables import MAKERS, Table, by_hand, tables
+from strategies import MAKERS, Table, by_hand, tables
 
 TABLE: Table = {
     "id": ["p", "q", "r", "s"],
@@ -438,8 +438,8 @@ def test_blocks_of_any_size_give_one_pool(rows: int, monkeypatch: pytest.MonkeyP
         "heat": [None if u < 0.2 else u for u in rng.random(23)],
     }
     X, _, kept = by_hand(table, ["salt", "heat"])
-    for room in ("tables", "census"):
-        monkeypatch.setattr(f"noregret.pools.{room}.chunk_rows", lambda _: rows)
+    for room in ("sources", "scan"):
+        monkeypatch.setattr(f"noregret.pools.tables.{room}.chunk_rows", lambda _: rows)
     pool = nr.Pool.from_frame(pa.table(table), missing="drop")
     np.testing.assert_array_equal(pool.X, X)
     assert pool.keys(np.arange(len(pool))).tolist() == kept

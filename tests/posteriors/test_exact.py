@@ -13,8 +13,8 @@ import noregret as nr
 from noregret.arrays import Matrix
 from noregret.errors import NumericalWarning
 from noregret.posteriors import ExactPosterior, Points, exact
-from problems import RTOL, Diary, Scene, close, no_rng, one, rounding, scenes
-from twins import DenseGP, repeated
+from slow_references import DenseGP, repeated
+from strategies import RTOL, Diary, Scene, close, no_rng, one, rounding, scenes
 
 
 @given(scenes())

@@ -11,8 +11,8 @@ import noregret as nr
 from noregret.arrays import Matrix
 from noregret.posteriors import NystromPosterior, Oversample, Points
 from noregret.posteriors.dictionary import draw, inclusion_probabilities
-from problems import RTOL, Scene, close, no_rng, one, scenes
-from twins import DenseNystrom, repeated
+from slow_references import DenseNystrom, repeated
+from strategies import RTOL, Scene, close, no_rng, one, scenes
 
 # The twin's pseudo-inverse root loses as many digits as the dictionary's condition number has.
 LOOSE = 1e-5

@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import blas
 
 from noregret.posteriors import cholesky
-from noregret.posteriors.triangular import solve_lower_in_place
+from noregret.posteriors.cholesky import solve_lower_in_place
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 2), (1, 1), (3, 7), (65, 130), (40, 0), (0, 3)])

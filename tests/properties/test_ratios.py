@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.arrays import Indices, Mask, Vector
-from noregret.batching import Choice
-from noregret.local import LocalSums, Opening
+from noregret.batching import Choice, Opening
+from noregret.batching.local_bound import LocalSums
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
-from problems import Scene, one, scenes
-from twins import DenseGP, DenseNystrom, FullRanking, local_ratios, repeated
+from slow_references import DenseGP, DenseNystrom, FullRanking, local_ratios, repeated
+from strategies import Scene, one, scenes
 
 RTOL = 1e-6  # ratios of variances of the order of 1e-3 of the prior, in float64
 batches = st.lists(st.integers(0, 12), min_size=1, max_size=8)

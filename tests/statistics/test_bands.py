@@ -17,8 +17,8 @@ from scipy.stats import binom
 import noregret as nr
 from noregret.arrays import Vector
 from noregret.posteriors import ExactPosterior, NystromPosterior, Points
-from noregret.standings import Information, Standing
-from problems import RKHSProblem, no_rng, rkhs_problem
+from noregret.widths import Information, Standing
+from strategies import RKHSProblem, no_rng, rkhs_problem
 
 DELTA = 0.2
 

@@ -21,10 +21,11 @@ from scipy.stats import binom
 import noregret as nr
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
+from noregret.policies import Purpose
+from noregret.policies.random_streams import stream
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
 from noregret.posteriors.dictionary import draw, inclusion_probabilities
-from noregret.streams import Purpose, stream
-from problems import RTOL, no_rng
+from strategies import RTOL, no_rng
 
 RANK = 1e-12  # eigenvalues below this share of the largest are rounding
 

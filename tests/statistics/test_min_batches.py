@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from problems import RKHSProblem, rkhs_problem
+from strategies import RKHSProblem, rkhs_problem
 
 P = 12
 

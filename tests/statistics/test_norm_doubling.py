@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.bandit import Belief
-from problems import RKHSProblem, rkhs_problem
+from noregret.policies import Belief
+from strategies import RKHSProblem, rkhs_problem
 
 # The sparse bands carry the theorems' constants, so that only a larger norm can refute a guess.
 EXACT: list[Callable[..., nr.Optimizer]] = [nr.gp_ucb, nr.mini_gp_ucb]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.bandit import Belief
+from noregret.policies import Belief, Purpose
+from noregret.policies.random_streams import stream
 from noregret.posteriors import NystromPosterior, Oversample
 from noregret.posteriors.dictionary import draw, inclusion_probabilities
-from noregret.streams import Purpose, stream
-from problems import rkhs_problem
+from strategies import rkhs_problem
 
 
 def test_a_number_holds_up_to_the_horizon_and_then_grows_with_its_logarithm() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import noregret as nr
 from noregret.arrays import Vector
-from problems import RKHSProblem, drive, rkhs_problem
+from strategies import RKHSProblem, drive, rkhs_problem
 
 T = 4000
 NOISE = 0.1

@@ -15,12 +15,12 @@ import pytest
 
 import noregret as nr
 from noregret.arrays import Indices, Vector
-from noregret.bandit import Belief
-from noregret.confidence import ALPHA
 from noregret.kernels import Kernel
+from noregret.policies import Belief
 from noregret.posteriors import NystromPosterior
 from noregret.posteriors.dictionary import inclusion_probabilities
-from problems import RTOL, RKHSProblem, drive
+from noregret.widths import ALPHA
+from strategies import RTOL, RKHSProblem, drive
 
 RIDGE = 4.0
 KAPPA = 1.0 / RIDGE  # κ²/λ: every kernel here has κ² = 1

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.policies import Purpose
+from noregret.policies.random_streams import stream
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
-from noregret.streams import Purpose, stream
-from problems import no_rng
-from twins import DenseNystrom
+from slow_references import DenseNystrom
+from strategies import no_rng
 
 # BKB 2019, Fig. 1, has a "Gaussian kernel with bandwidth σ² = 100" on [0, 1]. A lengthscale of 10
 # would make f constant there, so 100 is taken as the factor in exp(−100·|x − z|²/2).

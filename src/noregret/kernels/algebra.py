@@ -8,7 +8,7 @@ from typing import final
 from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError, require_positive
 from noregret.kernels.base import Kernel, Pull, pull, require_kernel, slopes
-from noregret.kernels.scikit import Scikit, is_scikit, parts_of, seen
+from noregret.kernels.scikit_learn import Scikit, is_scikit, parts_of, seen
 
 
 def as_kernel(value: object) -> Kernel:

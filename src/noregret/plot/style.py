@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from noregret.arrays import Indices, Vector
-from noregret.batches import Batch
-from noregret.errors import ArgumentError, AskError, CertificateError, NothingToldError
-from noregret.extras import require_extra
-from noregret.optimizer import Optimizer
+from noregret.errors import (
+    ArgumentError,
+    AskError,
+    CertificateError,
+    NothingToldError,
+    require_extra,
+)
+from noregret.optimizer import Batch, Optimizer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-    from noregret.answers import Best, PosteriorView
+    from noregret.optimizer import Best, PosteriorView
+
 
 COLOURS = ("#0b6141", "#d8566c", "#4a46a8", "#d3a93f", "#6cade0")
 GREY = "#a0a0a0"  # of what is to be beaten

@@ -4,12 +4,13 @@ from noregret.pools.array import Pool
 from noregret.pools.base import Candidates, Domain, require_domain
 from noregret.pools.bits import BitPool
 from noregret.pools.box import Box
-from noregret.pools.files import read_pool
+from noregret.pools.feature_scales import BitSquares, Scales, as_numbers, numbers
 from noregret.pools.mapped import MappedPool
-from noregret.pools.matching import hashed
 from noregret.pools.names import Keys
-from noregret.pools.places import Picks, Places
-from noregret.pools.scales import BitSquares, Scales, as_numbers, numbers
+from noregret.pools.points import Picks, Places
+from noregret.pools.row_lookup import Hashes, all_hashed, hashed, mixed
+from noregret.pools.tables.reading import read_pool
+from noregret.pools.tables.sources import is_frame
 
 __all__ = [
     "BitPool",
@@ -17,14 +18,18 @@ __all__ = [
     "Box",
     "Candidates",
     "Domain",
+    "Hashes",
     "Keys",
     "MappedPool",
     "Picks",
     "Places",
     "Pool",
     "Scales",
+    "all_hashed",
     "as_numbers",
     "hashed",
+    "is_frame",
+    "mixed",
     "numbers",
     "read_pool",
     "require_domain",

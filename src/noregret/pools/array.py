@@ -10,11 +10,11 @@ import numpy as np
 
 from noregret.arrays import Indices, Matrix, as_matrix
 from noregret.errors import ArgumentError, PoolError, require_count
-from noregret.pools.census import Census, take_census
-from noregret.pools.encoding import Encoding, Level, features_of
 from noregret.pools.names import Keys, Names
-from noregret.pools.recipes import Categories, Missing, Recipe, Scale
-from noregret.pools.tables import frame_of, is_frame
+from noregret.pools.tables.encoding import Encoding, Level, features_of
+from noregret.pools.tables.feature_spec import Categories, Missing, Recipe, Scale
+from noregret.pools.tables.scan import Census, take_census
+from noregret.pools.tables.sources import frame_of, is_frame
 
 
 @final

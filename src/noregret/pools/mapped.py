@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from noregret.arrays import Indices, Matrix, chunk_rows
 from noregret.errors import PoolError
-from noregret.pools.encoding import EXACT, Encoding, Level, features_of
 from noregret.pools.names import Keys, Names
+from noregret.pools.tables.encoding import EXACT, Encoding, Level, features_of
 from noregret.progress import Display
 
 

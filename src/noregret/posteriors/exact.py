@@ -19,7 +19,6 @@ from noregret.posteriors.cholesky import EPS, Factor
 MOST_POINTS = 32_768  # of an exact posterior: its factor takes 8 GB
 LONGEST_TAIL = 64  # updates carried beside a factor, at least; n/2 where that is more
 DRIFT = 1e-6  # of the prior variance: rounding in carried updates that is worth a line in the log
-
 log = logging.getLogger(__name__)
 
 

@@ -11,9 +11,9 @@ from noregret.arrays import Indices, Matrix, Rows, Vector, chunk_rows, positions
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Points, least_norm, merged, subset
-from noregret.posteriors.bless import bless
 from noregret.posteriors.cholesky import EPS
 from noregret.posteriors.dictionary import Oversample, draw, inclusion_probabilities
+from noregret.posteriors.leverage_scores import bless
 from noregret.threads import spread
 
 MOST_GRAM = 2048  # points among which kernel values are kept

@@ -1,0 +1,41 @@
+"""The algorithms, each a sentence: a posterior, an acquisition, a batch rule."""
+
+from noregret.algorithms.auto import auto
+from noregret.algorithms.baselines import (
+    epsilon_greedy,
+    lin_ucb,
+    random_search,
+    regularized_evolution,
+    ts_qff,
+    uniform,
+)
+from noregret.algorithms.papers import (
+    batch_thompson,
+    bbkb,
+    bkb,
+    gp_bucb,
+    gp_ei,
+    gp_ucb,
+    mini,
+    mini_gp_ei,
+    mini_gp_ucb,
+)
+
+__all__ = [
+    "auto",
+    "batch_thompson",
+    "bbkb",
+    "bkb",
+    "epsilon_greedy",
+    "gp_bucb",
+    "gp_ei",
+    "gp_ucb",
+    "lin_ucb",
+    "mini",
+    "mini_gp_ei",
+    "mini_gp_ucb",
+    "random_search",
+    "regularized_evolution",
+    "ts_qff",
+    "uniform",
+]

@@ -1,0 +1,342 @@
+"""The algorithms of the papers, each a sentence: a posterior, an acquisition, a batch rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, Unpack
+
+from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement, Thompson
+from noregret.algorithms.settings import Settings, plan, shows_settings
+from noregret.batching import (
+    BatchRule,
+    FixedSize,
+    GlobalRatio,
+    LocalRatio,
+    ProductBound,
+    Repeat,
+    Stay,
+)
+from noregret.errors import require_at_least, require_choice
+from noregret.kernels import Kernel
+from noregret.optimizer import Optimizer
+from noregret.pools import Domain
+from noregret.widths import (
+    ALPHA,
+    EPSILON,
+    BBKBExperimentsWidth,
+    BBKBWidth,
+    BKBExperimentsWidth,
+    BKBWidth,
+    ConstantWidth,
+    EIWidth,
+    RKHSWidth,
+    Width,
+)
+
+
+@shows_settings
+def gp_ucb(
+    pool: Domain, *, kernel: Kernel, noise_std: float, **settings: Unpack[Settings]
+) -> Optimizer:
+    """Evaluate the highest upper confidence bound, one at a time, on the exact posterior.
+
+    Source: Srinivas et al. 2010; width of Chowdhury & Gopalan 2017 (MINI 2022, Theorem 4.4).
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.gp_ucb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 40:
+    ...     batch = opt.ask(at_most=40 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.best().x
+    array([0.7])
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    width = RKHSWidth(p.delta)
+    return p.optimizer(p.exact(), UCB(), width, FixedSize(1), band=width)
+
+
+@shows_settings
+def gp_ei(
+    pool: Domain, *, kernel: Kernel, noise_std: float, **settings: Unpack[Settings]
+) -> Optimizer:
+    """Evaluate the highest expected improvement, one at a time, on the exact posterior.
+
+    Source: Wang & de Freitas 2014; MINI 2022, Eq. 3 and Theorem 4.6.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.gp_ei(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 40:
+    ...     batch = opt.ask(at_most=40 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.best().x
+    array([0.7])
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    width, band = EIWidth(p.delta), RKHSWidth(p.delta)
+    return p.optimizer(p.exact(), ExpectedImprovement(), width, FixedSize(1), band=band)
+
+
+@shows_settings
+def gp_bucb(
+    pool: Domain,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    limit: float = 2.0,
+    rule: Literal["product", "global", "local"] | BatchRule = "product",
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """GP-UCB in batches that end before stale variances are off by more than `limit`.
+
+    The width is √limit times GP-UCB's, which covers the worst ratio of standard deviations.
+    `rule=FixedSize(8)` takes eight at a time, whatever the ratio: handy, without its guarantee.
+
+    Source: Desautels et al. 2014; `rule="global"` is BBKB 2020, Lemma 1, on the exact posterior.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.gp_bucb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 100:
+    ...     batch = opt.ask(at_most=100 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.evaluations, opt.batches < 40
+    (100, True)
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    batching = _rule(rule, limit)
+    band = RKHSWidth(p.delta)
+    return p.optimizer(p.exact(), UCB(), limit**0.5 * band, batching, band=band)
+
+
+@shows_settings
+def bkb(
+    pool: Domain,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    oversample: float | None = None,
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """GP-UCB on a Nyström posterior whose dictionary is drawn anew at every step.
+
+    Source: Calandriello et al., COLT 2019, Algorithm 1.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.bkb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 60:
+    ...     batch = opt.ask(at_most=60 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> bool(opt.trace["dictionary"][-1] < opt.unique)
+    True
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    theorem = BKBWidth(p.delta, p.kappa_squared)
+    width: Width = theorem if p.theory else BKBExperimentsWidth(p.delta)
+    prior = p.nystrom(oversample, per_log=6 * ALPHA / EPSILON**2)
+    return p.optimizer(prior, UCB(), width, FixedSize(1), band=theorem)
+
+
+@shows_settings
+def bbkb(
+    pool: Domain,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    limit: float = 2.0,
+    rule: Literal["global", "local"] = "global",
+    oversample: float | None = None,
+    dictionary: Literal["fresh", "sticky"] = "fresh",
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """BKB in batches: dictionary and feedback are frozen until a running bound says stop.
+
+    Batches grow as variances fall below the noise: at first, or with little noise, they hold one
+    evaluation. `rule="local"` gives larger ones and costs more. `limit` is C̃ and `oversample` q̄ of
+    the paper. A "fresh" dictionary is drawn from scratch for every batch, as in the paper; members
+    of a "sticky" one stay: what changed is then passed over in O(N·m) each, but the theorem does
+    not bound its size.
+
+    Source: Calandriello et al., ICML 2020, Algorithm 1.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.bbkb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 200:
+    ...     batch = opt.ask(at_most=200 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.evaluations, opt.batches < 40
+    (200, True)
+    """
+    p = plan(pool, kernel, noise_std, settings, least_ridge_in_theory=1.0)
+    batching = RULES[require_choice("rule", rule, ("global", "local"))](limit)
+    width = (BBKBWidth if p.theory else BBKBExperimentsWidth)(p.delta, limit)
+    sticky = require_choice("dictionary", dictionary, ("fresh", "sticky")) == "sticky"
+    prior = p.nystrom(oversample, per_log=72 * limit, sticky=sticky)
+    return p.optimizer(prior, UCB(), width, batching, band=BBKBWidth(p.delta, limit, fresh=True))
+
+
+@shows_settings
+def mini(
+    pool: Domain,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    acquisition: Acquisition | Thompson,
+    limit: float = 2.0,
+    switch_cost: float | None = None,
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """Any acquisition, staying on a candidate until switching pays.
+
+    Regret is guaranteed where the acquisition satisfies MINI 2022, Eq. 5; UCB and
+    ExpectedImprovement do. Thompson draws from the posterior, with beta 1. KnowledgeGradient has
+    no guarantee; give it `noise=noise_std**2`, and here `width=ConstantWidth(1.0)`. `limit` is C².
+    Stays are as long as `limit` allows, as in the paper; `switch_cost`, in evaluations, ends them
+    once the switch was worth it.
+
+    Source: Calandriello et al., ICML 2022, Algorithm 2.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.mini(
+    ...     pool, kernel=nr.RBF(0.3), noise_std=1.0, acquisition=nr.UCB(), limit=9.0, start=[]
+    ... )
+    >>> batch = opt.ask()
+    >>> batch.repeats, batch.reason
+    (array([8]), 'repeat rule')
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    band = RKHSWidth(p.delta)
+    width = ConstantWidth(1.0, p.delta) if isinstance(acquisition, Thompson) else band
+    batching = _stays(limit, switch_cost)
+    return p.optimizer(p.exact(), acquisition, width, batching, band=band)
+
+
+@shows_settings
+def mini_gp_ucb(
+    pool: Domain,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    limit: float = 2.0,
+    switch_cost: float | None = None,
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """GP-UCB that stays on a candidate until switching pays: few unique points, exact and fast.
+
+    Stays are as long as `limit` allows, as in the paper; `switch_cost`, in evaluations, ends them
+    once the switch was worth it: 0 where switching is free.
+
+    Source: Calandriello et al., ICML 2022, Theorems 4.4 and 4.5. `limit` is C².
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.mini_gp_ucb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 1000:
+    ...     batch = opt.ask(at_most=1000 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.best().x, opt.unique < opt.evaluations / 20
+    (array([0.7]), True)
+    """
+    return mini(
+        pool,
+        kernel=kernel,
+        noise_std=noise_std,
+        acquisition=UCB(),
+        limit=limit,
+        switch_cost=switch_cost,
+        **settings,
+    )
+
+
+@shows_settings
+def mini_gp_ei(
+    pool: Domain,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    limit: float = 2.0,
+    switch_cost: float | None = None,
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """Expected improvement that stays on a candidate until switching pays.
+
+    `switch_cost` is as in `mini_gp_ucb`.
+
+    Source: Calandriello et al., ICML 2022, Theorem 4.6. `limit` is C².
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.mini_gp_ei(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
+    >>> while opt.spent < 1000:
+    ...     batch = opt.ask(at_most=1000 - opt.spent)
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> opt.best().x, opt.unique < opt.evaluations / 20
+    (array([0.7]), True)
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    width, band = EIWidth(p.delta), RKHSWidth(p.delta)
+    batching = _stays(limit, switch_cost)
+    return p.optimizer(p.exact(), ExpectedImprovement(), width, batching, band=band)
+
+
+@shows_settings
+def batch_thompson(
+    pool: Domain,
+    *,
+    kernel: Kernel,
+    noise_std: float,
+    batch_size: int = 1,
+    rule: Literal["product", "global", "local"] | BatchRule | None = None,
+    limit: float = 2.0,
+    posterior: Literal["exact", "nystrom"] = "exact",
+    oversample: float | None = None,
+    **settings: Unpack[Settings],
+) -> Optimizer:
+    """Thompson sampling in batches: each evaluation is the best of a function of its own.
+
+    Functions are drawn from the posterior at a cost linear in the pool. Batches hold `batch_size`
+    evaluations, or as many as a ratio `rule` with its `limit` admits. `posterior="nystrom"` holds
+    the posterior on a dictionary, drawn anew for every batch, for many distinct points. Draws have
+    beta 1; the papers ran it with a tenth of a theorem's, `width=0.1 * noregret.RKHSWidth()`.
+
+    Source: Kandasamy et al. 2018, ASYNC-TS in the experiments of BBKB 2020.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 20] for x in range(21)])
+    >>> opt = nr.batch_thompson(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05, batch_size=10)
+    >>> while opt.spent < 100:
+    ...     batch = opt.ask()
+    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
+    >>> bool(abs(opt.best().x[0] - 0.7) < 0.11)
+    True
+    """
+    p = plan(pool, kernel, noise_std, settings)
+    sparse = require_choice("posterior", posterior, ("exact", "nystrom")) == "nystrom"
+    prior = p.nystrom(oversample, per_log=72 * limit) if sparse else p.exact()
+    batching = FixedSize(batch_size) if rule is None else _rule(rule, limit)
+    band: Width = BBKBWidth(p.delta, limit, fresh=True) if sparse else RKHSWidth(p.delta)
+    return p.optimizer(prior, Thompson(), ConstantWidth(1.0, p.delta), batching, band=band)
+
+
+RULES: dict[str, Callable[[float], BatchRule]] = {
+    "product": ProductBound,
+    "global": GlobalRatio,
+    "local": LocalRatio,
+}
+
+
+def _rule(rule: str | BatchRule, limit: float) -> BatchRule:
+    """Return the ratio rule of that name, or the rule itself where one is given."""
+    if isinstance(rule, BatchRule):
+        require_at_least("limit", limit, 1.0)  # the width needs it all the same
+        return rule
+    return RULES[require_choice("rule", rule, tuple(RULES))](limit)
+
+
+def _stays(limit: float, switch_cost: float | None) -> Repeat | Stay:
+    """Return the paper's rule, or the one that ends a stay once the switch was worth it."""
+    return Repeat(limit) if switch_cost is None else Stay(limit, switch_cost)

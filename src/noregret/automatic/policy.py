@@ -1,0 +1,351 @@
+"""The policy without knobs: it learns its model, uses it, and goes on doubting it."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from noregret.arrays import Mask, Rows, positions
+from noregret.automatic import exploration, reported_bounds
+from noregret.automatic.account import account_of
+from noregret.automatic.settings import Grasp, Manner
+from noregret.batching import FixedSize
+from noregret.errors import ArgumentError, ExhaustedError, NothingToldError
+from noregret.fitting import Family, learn
+from noregret.kernels import probe_rows
+from noregret.policies import (
+    Appraisal,
+    Bandit,
+    Belief,
+    Estimates,
+    Evidence,
+    Gap,
+    Outlook,
+    Proposal,
+    Purpose,
+)
+from noregret.search import Search
+from noregret.text import counted, times
+from noregret.widths import Assumption, Information
+
+FIRST, PER_FEATURE = 5, 0.2  # candidates drawn by chance, and more for every lengthscale
+FEATURES = 20  # lengthscales that are counted, at most
+GROWTH = 1.1  # of the points after which a model is learned anew, …
+SOON = 1.05  # … or after a surprise
+FARTHEST = 1e100  # features off the pool
+FAILURES = 2  # after which a candidate without a value is given up
+log = logging.getLogger(__name__)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Knowledge:
+    """What is remembered from the opening of one batch to the next."""
+
+    grasp: Grasp | None = None
+    idle: int = 0  # evaluations that told nothing new, since the last one spent on doubt
+    doubts: int = 0  # how often that happened; halved when it was found to have paid
+    leader: int = -1  # the best row at the last doubt
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Learner:
+    """Choose by what a learned model promises, and now and then in doubt of it.
+
+    The model is fitted anew on a geometric schedule, when a batch opens. With t values told, a
+    candidate of a pool is worth its mean, and what it may gain in the 3·(t + 50) evaluations that
+    are taken to come (`KnowledgeGradient`); deviations and gains count as far as points that were
+    left out bear them out (`LeftOut`). In a box, where the points around one say as much as itself,
+    it is worth an upper bound of width
+
+        β_t = factor·√(2 log(1 + t))·widening                                                  (1)
+
+    A learned model may be confident and wrong: then the same candidates win again and again, and
+    nothing is learned. So where the choice is one that is known (its variance is below half the
+    noise), it is exploited; but after 2 + k/2 evaluations of that kind one is spent on doubt, the
+    k-th: by a function drawn from the posterior, from the eighth on every second time by one that
+    promises more than the best, and every eighth by chance alone. After 10⁴ values they come two by
+    two, then three by three. Where the best so far is clearly better than at the last doubt,
+    looking further has paid, and k is halved. Where the highest value is a ceiling
+    (`Lesson.tied`), nothing but doubt looks for more. Where a constant explains the values as well
+    as the model, two of three evaluations are by chance.
+
+    `attitude="safe"` chooses by upper bounds of a theorem's width, and has no doubts. Where values
+    are deterministic nothing is evaluated twice, and expected improvement chooses.
+    """
+
+    search: Search
+    family: Family
+    names: tuple[str, ...]  # of the family's lengthscales
+    manner: Manner
+
+    def begin(self) -> Knowledge:
+        """Return what is known before any feedback: nothing."""
+        return Knowledge()
+
+    def vet(self, X: Rows) -> None:
+        """Let a kernel of the family look at points before they are written down."""
+        if not len(X):
+            return
+        if X.dtype == np.float64 and np.abs(X).max() > FARTHEST:
+            raise ArgumentError(
+                f"a feature of {np.abs(X).max():g} is too large to be compared with others; give "
+                f"numbers of at most {FARTHEST:g}."
+            )
+        probe_rows(self.family.kernel(self.family.prior[0]), X)
+
+    def propose(
+        self, state: Knowledge, evidence: Evidence, room: int
+    ) -> tuple[Proposal, Knowledge]:
+        """Start by chance; then learn if it is time, and exploit or doubt."""
+        first = self._started(evidence, room)
+        if first is not None:
+            return first, state
+        grasp = self._taught(state.grasp, evidence)
+        seen = grasp.seen(self._open(evidence))
+        bandit = self.manner.choosing(self._bandit(grasp, evidence))
+        if grasp is not state.grasp:  # its belief was told everything
+            seen = seen.booked()
+        pause, most = math.inf, room
+        if self.manner.doubts:
+            pause = self.manner.pause(grasp, state.doubts)
+            left = pause - state.idle if state.idle < pause else pause
+            most = min(room, max(math.ceil(left), self.manner.workers))
+        proposal, belief = self._chosen(grasp, bandit, seen, most)
+        state = replace(state, grasp=replace(grasp, belief=belief))
+        if most < room and proposal.reason == f"at_most {most} reached":
+            proposal = replace(proposal, reason="until the next doubt")
+        if self.manner.deterministic:
+            return self._new(proposal, bandit, belief, seen, room), state
+        idle = exploration.without_news(proposal, evidence, bandit.prior.ridge)
+        if idle and state.idle >= pause:
+            doubt = self._doubt(state, grasp, bandit, belief, seen, room)
+            leader = exploration.leading(belief.posterior, state.leader)
+            paid = leader != state.leader >= 0
+            count = (state.doubts + self.manner.together(grasp)) // (2 if paid else 1)
+            state = replace(state, idle=0, doubts=count, leader=leader)
+            if doubt is not None:  # else all is known
+                return doubt, state
+        return proposal, replace(state, idle=state.idle + idle)
+
+    def estimates(self, state: Knowledge, evidence: Evidence) -> Estimates:
+        """Return mean and deviation at evaluated points, with a theorem's band around them."""
+        grasp, seen = self._grasp(state, evidence)
+        at = self._bandit(grasp, evidence).estimates(grasp.belief, seen)
+        here = positions(evidence.told.rows, seen.told.rows)
+        at = Estimates(at.mean[here], at.std[here], at.lower[here], at.upper[here])
+        return reported_bounds.allowed(grasp, at, evidence)
+
+    def posterior(self, state: Knowledge, evidence: Evidence) -> Outlook:
+        """Return the posterior that the next batch would start from."""
+        grasp, seen = self._grasp(state, evidence)
+        outlook = self._bandit(grasp, evidence).posterior(grasp.belief, seen)
+        return replace(outlook, centre=grasp.mean, floor=grasp.lesson.floor)
+
+    def certify(self, state: Knowledge, evidence: Evidence, row: int) -> Gap:
+        """Return how far a row can be from the best, and what was learned for that."""
+        grasp, seen = self._grasp(state, evidence)
+        gap = self._bandit(grasp, evidence).certify(grasp.belief, seen, row)
+        lesson, at = grasp.lesson, self.estimates(state, evidence)
+        place = int(np.flatnonzero(evidence.told.rows == row)[0])
+        lowest = float(at.lower[place])
+        highest = max(gap.highest + grasp.mean, float(at.upper[place]))
+        if lesson.is_tentative:
+            highest = max(highest, reported_bounds.constant(evidence)[1])
+        lost = len(evidence.lost)
+        floor = f"{counted(lesson.floored, 'average')} counted as a floor would say no more"
+        failed = f"{counted(lost, 'point')} where evaluations failed would have had low values"
+        own = "what is a candidate's own, of those never evaluated, is no more than noise"
+        wide = lesson.widening * lesson.youth
+        learned = (
+            *((Assumption(floor),) if lesson.floored else ()),
+            *((Assumption(failed),) if lost else ()),
+            *((Assumption(own),) if grasp.is_sparse and lesson.model.own else ()),
+            Assumption(
+                f"kernel and mean, learned {times(lesson.number)} from the values, are right, with "
+                f"deviations {wide:.3g} times as wide for {counted(lesson.points, 'point')}"
+            ),
+            Assumption("noise is even across the pool", False if lesson.is_uneven else None),
+            Assumption("not all values told are the same", not lesson.is_constant),
+        )
+        return replace(
+            gap,
+            gap=max(highest - lowest, 0.0),
+            delta=self.manner.delta,
+            highest=highest,
+            lowest=lowest,
+            assumptions=(*gap.assumptions, *learned),
+        )
+
+    def appraise(self, state: Knowledge, evidence: Evidence, row: int) -> Appraisal:
+        """Return what is thought of a row now."""
+        grasp, seen = self._grasp(state, evidence)
+        seen = replace(seen, excluded=self._open(evidence).excluded)
+        thought = self._bandit(grasp, evidence).appraise(grasp.belief, seen, row)
+        assert thought.correlations is not None, "a bandit's are known"
+        near = thought.correlations[positions(evidence.told.rows, seen.told.rows)]
+        leader = thought.leader
+        unknown = math.inf if grasp.lesson.is_constant else 0.0  # of scale
+        if leader is not None:
+            leader = replace(leader, mean=leader.mean + grasp.mean, std=leader.std + unknown)
+        mean, std, floor = thought.mean + grasp.mean, thought.std + unknown, grasp.lesson.floor
+        return replace(thought, mean=mean, std=std, correlations=near, leader=leader, floor=floor)
+
+    def account(
+        self, state: Knowledge, evidence: Evidence, outwards: Callable[[float], float]
+    ) -> tuple[str, ...]:
+        """Say in some sentences what is done and why, the first of them in short."""
+        grasp = self._grasp(state, evidence)[0] if len(evidence.told) else None
+        unique = len(evidence.told) + len(evidence.lost)
+        return account_of(
+            self.family,
+            None if grasp is None else grasp.lesson,
+            how="" if grasp is None else self.manner.describe(grasp, unique, state.doubts),
+            attitude=self.manner.attitude,
+            hopes=self.manner.hopes,
+            deterministic=self.manner.deterministic,
+            failed=int(evidence.failed_counts.sum()),
+            lost=len(evidence.lost),
+            names=self.names,
+            outwards=outwards,
+        )
+
+    def _chosen(
+        self, grasp: Grasp, bandit: Bandit, seen: Evidence, most: int
+    ) -> tuple[Proposal, Belief]:
+        """Choose by the model; where the highest value is a ceiling, that again."""
+        if grasp.lesson.tied and self.manner.doubts:
+            belief = bandit.told(grasp.belief, seen)
+            top = exploration.at_ceiling(belief.posterior, seen, grasp.lesson.tied, most)
+            if top is not None:
+                return top, belief
+        return bandit.propose(grasp.belief, seen, most)
+
+    def _doubt(
+        self,
+        state: Knowledge,
+        grasp: Grasp,
+        bandit: Bandit,
+        belief: Belief,
+        seen: Evidence,
+        room: int,
+    ) -> Proposal | None:
+        """Choose against the model: by chance, or by functions drawn from it."""
+        together, doubt = self.manner.together(grasp), None
+        turn, most = state.doubts // together, min(room, together * self.manner.workers)
+        if grasp.lesson.is_blank:
+            size = min(room, exploration.BLANK * self.manner.blank(grasp))
+            doubt = exploration.by_chance(belief.posterior, seen, size)
+        elif turn % exploration.BLIND == exploration.BLIND - 1:
+            doubt = exploration.by_chance(belief.posterior, seen, most)
+        if doubt is None:
+            doubt = exploration.by_draw(bandit, belief, seen, most, exploration.promises(turn))
+        if doubt is None or not self.manner.switch_cost:
+            return doubt
+        return exploration.prolonged(doubt, bandit.prior.ridge, self.manner.switch_cost, room)
+
+    def _new(
+        self, proposal: Proposal, bandit: Bandit, belief: Belief, seen: Evidence, room: int
+    ) -> Proposal:
+        """Return a proposal of different points that are new: the one given, if it is that."""
+        batching = bandit.batching
+        size = min(room, batching.size if isinstance(batching, FixedSize) else 1)
+        new: Proposal | None = proposal
+        if size > 1:
+            new = exploration.several(bandit, belief, seen, size)
+        if new is not None:
+            new = exploration.unmet(new, seen)
+        if new is None:
+            new = exploration.by_chance(belief.posterior, seen, size)
+        if new is None:  # of a box of whole numbers, as pools are closed before
+            raise ExhaustedError("no point was found that was never evaluated.")
+        return new
+
+    def _started(self, evidence: Evidence, room: int) -> Proposal | None:
+        """Draw the first candidates by chance, and more while none of them has a value."""
+        told, open_ = evidence.told.rows, evidence.open_.rows
+        size = max(
+            FIRST + math.ceil(PER_FEATURE * min(self.family.lengthscales, FEATURES)),
+            self.manner.workers,
+        )
+        left = size - len(told) - len(open_)
+        if not len(told):
+            left = max(left, self.manner.workers)
+        if left <= 0:
+            return None
+        rng = evidence.rng(Purpose.START)
+        picks = exploration.chance(evidence, min(left, room), rng)
+        if not len(picks):
+            left_open = self._open(evidence)  # raises where nothing may come twice
+            if len(told):
+                return None
+            picks = evidence.places.draw(left_open.excluded, 1, rng)
+        ones = np.ones(len(picks), dtype=np.int64)
+        reason = "start: drawn by chance"
+        return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), reason)
+
+    def _taught(self, last: Grasp | None, evidence: Evidence) -> Grasp:
+        """Learn a model anew if there is enough to learn since the last."""
+        told, values = evidence.told, evidence.evaluations
+        points = len(told) + len(evidence.lost)
+        if last is not None:
+            due = math.ceil(GROWTH * last.points)
+            soon = points >= 1 + SOON * last.points
+            early = soon and exploration.is_surprised(last.belief, last.seen(evidence))
+            if points < due and values < 2 * last.values and not early:
+                return last
+        lesson = learn(
+            self.family,
+            *(told.X, told.w, told.y, evidence.entries, evidence.scatter),
+            last=None if last is None else last.lesson,
+            deterministic=self.manner.deterministic,
+            rng=evidence.rng(Purpose.LEARNING),
+        )
+        nothing = Belief(self.manner.prior(lesson, points, evidence.places.dim), Information(), 1.0)
+        grasp = Grasp(lesson, nothing, points, values)
+        log.info("%s", self.manner.describe(grasp, points, 0))
+        belief = self._bandit(grasp, evidence).told_all(grasp.seen(evidence))
+        return replace(grasp, belief=belief)
+
+    def _bandit(self, grasp: Grasp, evidence: Evidence) -> Bandit:
+        return self.manner.bandit(grasp, self.search, evidence)
+
+    def _grasp(self, state: Knowledge, evidence: Evidence) -> tuple[Grasp, Evidence]:
+        """Return what to look with, and at: a model is learned for the look where there is none."""
+        if state.grasp is not None:
+            return state.grasp, state.grasp.seen(evidence)
+        if not len(evidence.told):
+            raise NothingToldError("no value was told yet, so that there is no model to ask.")
+        grasp = self._taught(None, evidence)
+        return grasp, grasp.seen(evidence).booked()
+
+    def _open(self, evidence: Evidence) -> Evidence:
+        """Return the evidence with all excluded that must not be chosen.
+
+        That is what failed twice and never had a value; where values are deterministic, what failed
+        once too, and all that has been evaluated or is under way.
+        """
+        if not evidence.places.candidates:
+            return evidence
+        closed: Mask = evidence.excluded.copy()
+        often = evidence.failed_counts >= (1 if self.manner.deterministic else FAILURES)
+        lost = np.intersect1d(evidence.failed_rows[often], evidence.lost)
+        rows = [lost]
+        if self.manner.deterministic:
+            rows += [evidence.told.rows, evidence.open_.rows]
+        for some in rows:
+            closed[some[some < len(closed)]] = True
+        if closed.all() and not evidence.excluded.all():
+            under_way = len(evidence.open_)
+            wait = f" ({under_way} are still under way: tell them first)" if under_way else ""
+            raise ExhaustedError(
+                f"no candidate is left that was neither evaluated, excluded nor failed{wait}, and "
+                "none of these is worth evaluating again."
+            )
+        return replace(evidence, excluded=closed)

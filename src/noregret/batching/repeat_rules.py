@@ -1,0 +1,199 @@
+"""How often, and is the batch full?
+
+A batch b₁ … b_k is chosen with no new feedback. `stale` is the posterior at the last feedback,
+`now` the one after the choices so far. Each ratio rule holds a bound on σ²_stale(x)/σ²_now(x), so
+that the batch ends before it is built on a confidence it does not have. The choice that crosses
+the limit stays: it was made while the bound held.
+
+How long to stay on a candidate where switching to another one costs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from noregret.batching.base import Choice, Fill, by_sum, opened
+from noregret.batching.local_bound import Opening
+from noregret.errors import require_above, require_at_least
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Stay on one candidate as long as switching could not pay: one choice, many evaluations.
+
+    B = ⌊(limit − 1)·ridge/σ²(x)⌋ evaluations of x, at least 1, keep every variance within a factor
+    `limit` of its stale value, by (2). As many as are asked for where σ²(x) = 0. Evaluations under
+    way elsewhere count towards the limit; one evaluation is given however many there are.
+
+    Source: MINI 2022, Algorithm 2; `limit` is C².
+    Differs: σ² there is divided by λ; here it is the variance of f, so ridge multiplies.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 10] for x in range(11)])
+    >>> rule = nr.Repeat(limit=8.0)
+    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
+    >>> batch = opt.ask()
+    >>> len(batch), len(batch.ids), batch.reason
+    (7, 1, 'repeat rule')
+    """
+
+    limit: float = 2.0
+    reason = "repeat rule"
+    open = opened
+
+    def __post_init__(self) -> None:
+        require_above("Repeat(limit=...)", self.limit, 1.0)
+
+    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        return replace(fill, bound=fill.bound + count * choice.stale / fill.ridge)
+
+    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
+        stays = math.inf
+        if choice.stale > 0:
+            with np.errstate(over="ignore"):
+                stays = float(np.float64((self.limit - fill.bound) * fill.ridge) / choice.stale)
+        count = max(1, math.floor(min(stays, choice.room)))
+        return count, replace(fill, size=fill.size + count, over=stays < choice.room + 1)
+
+    def is_full(self, fill: Fill) -> bool:
+        return fill.over
+
+    admits = by_sum
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """Stay on one candidate until its evaluations are worth the switch, as far as is safe.
+
+    A switch costs as much as `switch_cost` evaluations, so that x is evaluated
+
+        max(1, min(⌈switch_cost⌉, B)),   B = ⌊(limit − 1)·ridge/σ²(x)⌋                          (1)
+
+    times before feedback is looked at. Where B allows it, at most half of all that is spent goes
+    into switches. B is `Repeat`'s: within it every variance keeps within a factor `limit`, so
+    that the regret of MINI's theorems holds for any cost, and a dear switch does not buy stays
+    that they do not cover. A larger `limit` allows longer ones, at √limit times the regret.
+
+    An infinite cost is `Repeat`; a cost of at most 1 evaluates one at a time. After T evaluations
+    there were at most T/⌈switch_cost⌉ stays of full length, beside `Repeat`'s number of stays that
+    B cut short. A candidate that is the best choice again is stayed on, which is no switch.
+
+    Source: MINI 2022, Algorithm 2; Lemma 4.2 holds for any B_h up to its bound, Lemma 4.3 bounds
+    the stays that reach it.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 10] for x in range(11)])
+    >>> for cost in (0.0, 4.2, 100.0):
+    ...     rule = nr.Stay(limit=8.0, switch_cost=cost)
+    ...     opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
+    ...     batch = opt.ask()
+    ...     print(len(batch), len(batch.ids), batch.reason)
+    1 1 stay rule, switch cost 0
+    5 1 stay rule, switch cost 4.2
+    7 1 stay rule, switch cost 100
+    """
+
+    limit: float = 2.0
+    switch_cost: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_above("Stay(limit=...)", self.limit, 1.0)
+        if not (isinstance(self.switch_cost, float) and self.switch_cost == math.inf):
+            require_at_least("Stay(switch_cost=...)", self.switch_cost, 0.0)
+
+    @property
+    def reason(self) -> str:
+        return f"stay rule, switch cost {self.switch_cost:g}"
+
+    def open(self, opening: Opening) -> Fill:
+        return self._repeat.open(opening)
+
+    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        return self._repeat.owe(fill, choice, count)
+
+    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
+        most = self._most
+        room = int(min(choice.room, most))
+        count, taken = self._repeat.take(fill, replace(choice, room=room))  # (1)
+        return count, replace(taken, over=taken.over or most <= choice.room)
+
+    def is_full(self, fill: Fill) -> bool:
+        return fill.over
+
+    def admits(self, batch: int) -> float:
+        return self._repeat.admits(batch) if batch <= self._most else 0.0
+
+    @property
+    def _most(self) -> float:
+        """Evaluations that make a switch worth its cost."""
+        cost = self.switch_cost
+        return cost if cost == math.inf else max(1, math.ceil(cost))
+
+    @property
+    def _repeat(self) -> Repeat:
+        return Repeat(self.limit)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Stay for as long as `short` allows; where switches cost, until worth it, up to `long`.
+
+    B(c) = ⌊(c − 1)·ridge/σ²(x)⌋ evaluations of x keep every variance within a factor c, and
+
+        max(1, B(short), min(⌈switch_cost⌉, B(long)))                                           (2)
+
+    are taken before feedback is looked at: a stay that costs nothing, or one that pays for the
+    switch. Both are within MINI's bound with limit = long, so that its theorems hold.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 10] for x in range(11)])
+    >>> for cost in (0.0, 2.0, 100.0):
+    ...     rule = nr.Settle(switch_cost=cost)
+    ...     opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
+    ...     print(len(opt.ask()))
+    1
+    2
+    3
+    """
+
+    short: float = 1.25
+    long: float = 4.0
+    switch_cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_above("Settle(short=...)", self.short, 1.0)
+        require_at_least("Settle(long=...)", self.long, self.short)
+        Stay(self.long, self.switch_cost)
+
+    @property
+    def reason(self) -> str:
+        cost = f", switch cost {self.switch_cost:g}" if self.switch_cost else ""
+        return f"stay rule{cost}"
+
+    def open(self, opening: Opening) -> Fill:
+        return Fill(ridge=opening.ridge)
+
+    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        return Repeat(self.long).owe(fill, choice, count)
+
+    def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
+        rules = (Repeat(self.short), Stay(self.long, self.switch_cost))
+        return max((rule.take(fill, choice) for rule in rules), key=_count)  # (2)
+
+    def is_full(self, fill: Fill) -> bool:
+        return fill.over
+
+    def admits(self, batch: int) -> float:
+        rules = (Repeat(self.short), Stay(self.long, self.switch_cost))
+        return max(rule.admits(batch) for rule in rules)
+
+
+def _count(taken: tuple[int, Fill]) -> int:
+    return taken[0]

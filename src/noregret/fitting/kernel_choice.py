@@ -1,0 +1,124 @@
+"""Which kernels suit a domain, by what its features are: numbers, codes or bits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.fitting.kernel_families import Family, Fixed, Grouped, Joint
+from noregret.kernels import Tanimoto
+from noregret.pools import BitPool, MappedPool, Places, Pool, Scales, as_numbers, numbers
+
+GLANCED = 256  # rows on which codes are looked for, before all rows are asked
+LONGEST_CODE = 1024  # levels
+MOST_GROUPS = 64  # lengthscales that a few hundred values can tell apart, at most
+EVEN = math.sqrt(12.0)  # range over standard deviation of a feature that is spread evenly
+
+
+def family_for(places: Places) -> tuple[Family, tuple[str, ...]]:
+    """Return the kernels that a fit may choose among, and a name for each of their parameters.
+
+    Packed bits are compared by Tanimoto. Columns of a one-hot code share a lengthscale, by which
+    codes that differ are apart; any other feature is a number, with a lengthscale of its own, in
+    units of its range (of its standard deviation times √12, which is the same for numbers that are
+    spread evenly, and is not led astray by a few far out). Numbers are rough, Matérn-5/2. Where
+    there are more than 64 features, all numbers share a lengthscale, and all codes.
+
+    Codes are those of a table, or consecutive columns of zeros and ones with one 1 in every row.
+    Two passes over the pool, three where codes are looked for among its columns.
+    """
+    if isinstance(places.domain, BitPool):
+        return Fixed(Tanimoto()), ()
+    scales = Scales.of(places)
+    codes = _codes(places)
+    coded = np.zeros(places.dim, dtype=np.bool_)
+    coded[[column for code in codes for column in code]] = True
+    span = np.where(coded, scales.span, np.minimum(scales.span, EVEN * scales.deviation))
+    rough = _rough(span[~coded])
+    smooth = _smooth(_moved(codes, coded), span[coded])
+    names = (*_named(places, rough, ~coded), *_named_codes(places, smooth, codes))
+    if coded.all():
+        return smooth, names
+    if not coded.any():
+        return rough, names
+    return Joint(rough, smooth, coded.astype(np.int64)), names
+
+
+def _rough(span: Vector) -> Grouped:
+    d = len(span)
+    groups = np.arange(d) if d <= MOST_GROUPS else np.zeros(d, dtype=np.int64)
+    return Grouped(groups, span, "rough")
+
+
+def _smooth(codes: list[tuple[int, ...]], span: Vector) -> Grouped:
+    groups: Indices = np.zeros(len(span), dtype=np.int64)
+    if len(codes) <= MOST_GROUPS:
+        for number, code in enumerate(codes):
+            groups[list(code)] = number
+    return Grouped(groups, span, "smooth")
+
+
+def _named(places: Places, rough: Grouped, numeric: Mask) -> list[str]:
+    columns = np.flatnonzero(numeric)
+    if 1 == rough.size < len(columns):
+        return ["all numbers"]
+    held = getattr(places.domain, "columns", ()) or [f"feature {j}" for j in range(places.dim)]
+    return [held[j] for j in columns.tolist()]
+
+
+def _named_codes(places: Places, smooth: Grouped, codes: list[tuple[int, ...]]) -> list[str]:
+    if 1 == smooth.size < len(codes):
+        return ["all codes"]
+    groups = getattr(places.domain, "groups", {})
+    held = {columns: name for name, columns in groups.items()}
+    return [held.get(code, f"features {code[0]} to {code[-1]}") for code in codes]
+
+
+def _moved(codes: list[tuple[int, ...]], coded: Mask) -> list[tuple[int, ...]]:
+    """Number columns as they are among the coded ones."""
+    place = np.cumsum(coded) - 1
+    return [tuple(place[list(code)].tolist()) for code in codes]
+
+
+def _codes(places: Places) -> list[tuple[int, ...]]:
+    """Return the columns of each one-hot code."""
+    domain = places.domain
+    if isinstance(domain, Pool | MappedPool) and domain.levels:
+        return [domain.groups[name] for name in domain.levels if len(domain.groups[name]) > 1]
+    if not places.candidates:
+        return []
+    codes = _apparent_codes(as_numbers(places.glance(GLANCED)))
+    for _, X in numbers(places):
+        codes = [code for code in codes if _is_code(X[:, code])]
+    return codes
+
+
+def _apparent_codes(X: Matrix) -> list[tuple[int, ...]]:
+    """Return runs of columns that look like codes on some rows, from left to right."""
+    codes, start = [], 0
+    while start < X.shape[1]:
+        stop = _end_of_code(X, start)
+        if stop > start + 1:
+            codes.append(tuple(range(start, stop)))
+        start = max(stop, start + 1)
+    return codes
+
+
+def _end_of_code(X: Matrix, start: int) -> int:
+    """Return where the code ends that starts at a column, or the column where none does."""
+    ones = np.zeros(len(X))
+    for column in range(start, min(start + LONGEST_CODE, X.shape[1])):
+        x = X[:, column]
+        ones += x
+        if not ((x == 0) | (x == 1)).all() or ones.max() > 1:
+            return start
+        if ones.min() == 1:
+            return column + 1
+    return start
+
+
+def _is_code(X: Matrix) -> bool:
+    """Tell whether all rows are zeros and a single one."""
+    return bool(((X == 0) | (X == 1)).all() and (X.sum(axis=1) == 1).all())

@@ -1,0 +1,24 @@
+"""ask, tell, best: the one owner of state, and what it writes down."""
+
+from noregret.optimizer.batch import FAILED, MOST_VALUE, Batch, Failed
+from noregret.optimizer.explanation import Explanation
+from noregret.optimizer.loading import load
+from noregret.optimizer.optimizer import Goal, Optimizer
+from noregret.optimizer.results import Best, Certificate, Evaluated, PosteriorView
+from noregret.optimizer.trace import Trace
+
+__all__ = [
+    "FAILED",
+    "MOST_VALUE",
+    "Batch",
+    "Best",
+    "Certificate",
+    "Evaluated",
+    "Explanation",
+    "Failed",
+    "Goal",
+    "Optimizer",
+    "PosteriorView",
+    "Trace",
+    "load",
+]

@@ -1,0 +1,291 @@
+"""Why a candidate was chosen, or why not, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from noregret.arrays import Indices, Vector
+from noregret.optimizer.results import Units
+from noregret.optimizer.trace import Asked, Records
+from noregret.policies import Appraisal, Evidence
+from noregret.text import digits, times
+
+NEAREST = 5  # evaluated candidates that are named
+UNLIKE = 0.1  # the correlation below which one tells next to nothing
+NAMED = 3  # batches and candidates that a sentence lists
+SCORES = {
+    "ExpectedImprovement": "expected improvement",
+    "KnowledgeGradient": "promise",
+    "Thompson": "value in the function drawn",
+}
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbour:
+    """An evaluated point, and how much it says about another one.
+
+    `correlation` is k(x, z)/√(k(x, x)·k(z, z)): 1 where the kernel takes them for the same, 0 where
+    one tells nothing about the other. `id` is None for a point off the pool. An average far worse
+    than the others may count as less bad than it is (`auto`), and so do points like it.
+    """
+
+    id: int | str | None
+    x: Vector
+    correlation: float
+    average: float
+    evaluations: int
+    counts_as: float = np.nan  # what the model takes the average for; NaN: itself
+
+    def __str__(self) -> str:
+        name = f"a point at {self.x.tolist()}" if self.id is None else f"{self.id}"
+        taken = "" if np.isnan(self.counts_as) else f", which counts as {self.counts_as:.4g}"
+        return (
+            f"{name} (correlation {self.correlation:.2f}, average {self.average:.6g} of "
+            f"{self.evaluations}{taken})"
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Rival:
+    """The candidate that comes first by what was told; `id` is None for a new point of a box."""
+
+    id: int | str | None
+    x: Vector
+    mean: float
+    std: float
+    lower: float
+    upper: float
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """What is believed of a candidate, from which evaluations, and why it was chosen or not.
+
+    `std` is the model's own. `width` is beta·std, `lower` and `upper` lie so far from the mean, as
+    choices see it. (`best()` has a theorem's bounds, and what `auto` gives there as ± is widened by
+    how far a model learned from so few points may be off.) `rank` is 1 for the candidate that comes
+    first, None on boxes and where pool × (points of the posterior)² passes 10⁹. Evaluations under
+    way are counted but not hallucinated. Baselines have no model: NaN, None and empty.
+
+    Costs what an `ask` costs, a walk over all runs asked for, and the rank O(N·m²).
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[0.0], [0.1], [1.0]], names=["a", "b", "c"])
+    >>> opt = nr.gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.1, start=["a"])
+    >>> opt.tell(opt.ask(), [1.0])
+    >>> why = opt.explain("b")
+    >>> why.evaluations, [(near.id, round(near.correlation, 2)) for near in why.nearest]
+    (0, [('a', 0.95)])
+    >>> print(why)
+    b: 0.936594 ± 0.34 (between -0.426 and 2.3, 4 standard deviations either way).
+    Never evaluated. Nearest evaluated: a (correlation 0.95, average 1 of 1).
+    Never asked for.
+    As a next choice, 2 of 3. Its upper bound 2.3 is below 4.04, that of c, which comes first.
+    """
+
+    id: int | str
+    x: Vector
+    mean: float
+    std: float
+    beta: float
+    width: float
+    lower: float
+    upper: float
+    evaluations: int
+    average: float  # of its own values; NaN where there are none
+    counts_as: float  # what the model takes that for, being far worse than others; NaN: itself
+    failed: int  # evaluations
+    under_way: int  # evaluations asked for and not yet told
+    excluded: bool
+    nearest: tuple[Neighbour, ...]
+    asked: Asked
+    score: str  # what ranks candidates; empty without a model
+    rank: int | None
+    candidates: int  # among which it ranks
+    rival: Rival | None
+    goal: str
+
+    def __str__(self) -> str:
+        lines = (self._belief(), self._evidence(), self._history(), self._standing())
+        return "\n".join(line for line in lines if line)
+
+    def _belief(self) -> str:
+        if not self.score and not self.evaluations:
+            return f"{self.id}: never evaluated; without a model nothing is known of it."
+        if not self.score:
+            often = times(self.evaluations)
+            return f"{self.id}: evaluated {often}, average {self.average:.6g}; there is no model."
+        many = f"{self.beta:.2g}"
+        return (
+            f"{self.id}: {digits(self.mean, self.std)} ± {self.std:.2g} (between "
+            f"{digits(self.lower, self.std, 3)} and {digits(self.upper, self.std, 3)}, "
+            f"{many} standard deviation{'' if many == '1' else 's'} either way)."
+        )
+
+    def _evidence(self) -> str:
+        said = []
+        if self.score and self.evaluations:
+            average = f"average {digits(self.average, self.std)}"
+            said.append(f"Evaluated {times(self.evaluations)}, {average}.")
+            if not np.isnan(self.counts_as):
+                least = f"{self.counts_as:.4g}"
+                said.append(f"So far from the best, it counts as {least} where that is better.")
+        elif self.score and not self.failed:
+            said.append("Never evaluated.")
+        if self.failed:
+            said.append(f"Failed {times(self.failed)}.")
+        if self.under_way:
+            said.append(f"Under way: {times(self.under_way)}.")
+        if self.nearest and abs(self.nearest[0].correlation) >= UNLIKE:
+            near = ", ".join(map(str, self.nearest[:NAMED]))
+            said.append(f"Nearest evaluated: {near}.")
+        elif self.score:
+            said.append("Nothing else evaluated tells much about it.")
+        return " ".join(said)
+
+    def _history(self) -> str:
+        asked = self.asked
+        if not len(asked.batches):
+            return "Never asked for."
+        said = f"Asked for {times(int(asked.evaluations.sum()))}, in {_batches(asked.batches)}."
+        if np.isnan(asked.beta[-1]):
+            return said
+        return (
+            f"{said} When batch {asked.batches[-1]} chose it, it was known to ± "
+            f"{asked.std[-1]:.2g} and beta was {asked.beta[-1]:.2g}; that batch's reason: "
+            f"{asked.reasons[-1]}."
+        )
+
+    def _standing(self) -> str:
+        if self.excluded:
+            return "It is excluded, and will not be asked for."
+        first = self.rival
+        if first is None:
+            return ""
+        side, word = ("upper", "below") if self.goal == "max" else ("lower", "above")
+        by = f"{side} bound" if self.score == "UCB" else SCORES.get(self.score, self.score)
+        rival = "a new point" if first.id is None else f"{first.id}"
+        if first.id == self.id:
+            return f"It comes first now: none has a better {by}."
+        if self.rank == 1:
+            return f"None has a better {by} now; {rival}, which has the same, comes first."
+        place = "" if self.rank is None else f"As a next choice, {self.rank} of {self.candidates}. "
+        if self.score != "UCB":
+            return f"{place}By {by}, {rival} comes first: {first.mean:.6g} ± {first.std:.2g}."
+        bounds = (self.upper, first.upper) if side == "upper" else (self.lower, first.lower)
+        own, other = _apart(*bounds)
+        return f"{place}Its {by} {own} is {word} {other}, that of {rival}, which comes first."
+
+
+def explained(
+    appraisal: Appraisal, evidence: Evidence, row: int, records: Records, units: Units
+) -> Explanation:
+    """Put what is thought of a row into the user's sign, units and names."""
+    places, told, open_ = evidence.places, evidence.told, evidence.open_
+    own, width = np.flatnonzero(told.rows == row), appraisal.beta * appraisal.std
+    lower, upper = _bounds(units, appraisal.mean, width)
+    at = np.array([row])
+    return Explanation(
+        id=places.keys(at)[0].item(),
+        x=places.shown(places.rows(at))[0],
+        mean=float(units.outwards(appraisal.mean)),
+        std=appraisal.std,
+        beta=appraisal.beta,
+        width=width,
+        lower=lower,
+        upper=upper,
+        evaluations=int(told.w[own].sum()),
+        average=float(units.outwards(told.y[own[0]])) if own.size else np.nan,
+        counts_as=_counted(appraisal, told.y[own[0]], units) if own.size else np.nan,
+        failed=int(evidence.failed_counts[evidence.failed_rows == row].sum()),
+        under_way=int(open_.w[open_.rows == row].sum()),
+        excluded=bool(row < places.candidates and evidence.excluded[row]),
+        nearest=_nearest(appraisal, evidence, row, units),
+        asked=records.asked(row),
+        score=appraisal.score,
+        rank=appraisal.rank,
+        candidates=int(np.count_nonzero(~evidence.excluded)),
+        rival=_rival(appraisal, evidence, units),
+        goal="max" if units.sign > 0 else "min",
+    )
+
+
+def _counted(appraisal: Appraisal, average: float, units: Units) -> float:
+    """Return what an average counts as, where it does not count as itself; else NaN."""
+    return float(units.outwards(appraisal.floor)) if average < appraisal.floor else np.nan
+
+
+def _bounds(units: Units, mean: float, width: float) -> tuple[float, float]:
+    bounds = units.outwards(np.array([mean - width, mean + width]))
+    return float(bounds.min()), float(bounds.max())
+
+
+def _nearest(
+    appraisal: Appraisal, evidence: Evidence, row: int, units: Units
+) -> tuple[Neighbour, ...]:
+    """Return the evaluated points of largest correlation, either sign, but for the row itself."""
+    correlations = appraisal.correlations
+    if correlations is None:
+        return ()
+    told, places = evidence.told, evidence.places
+    others = np.flatnonzero(told.rows != row)
+    order = np.lexsort((told.rows[others], -np.abs(correlations[others])))
+    at = others[order[:NEAREST]]
+    ids, shown = places.ids(told.rows[at]), places.shown(told.X[at])
+    averages = units.outwards(told.y[at])
+    return tuple(
+        Neighbour(
+            id=ids[i],
+            x=shown[i],
+            correlation=float(correlations[j]),
+            average=float(averages[i]),
+            evaluations=int(told.w[j]),
+            counts_as=_counted(appraisal, told.y[j], units),
+        )
+        for i, j in enumerate(at.tolist())
+    )
+
+
+def _rival(appraisal: Appraisal, evidence: Evidence, units: Units) -> Rival | None:
+    leader, places = appraisal.leader, evidence.places
+    if leader is None:
+        return None
+    met = leader.row < len(places)
+    lower, upper = _bounds(units, leader.mean, appraisal.beta * leader.std)
+    return Rival(
+        id=places.keys(np.array([leader.row]))[0].item() if met else None,
+        x=places.shown(leader.X)[0],
+        mean=float(units.outwards(leader.mean)),
+        std=leader.std,
+        lower=lower,
+        upper=upper,
+    )
+
+
+def _apart(one: float, other: float) -> tuple[str, str]:
+    """Write two numbers with the digits that tell them apart."""
+    for count in (3, 6, 9, 12):
+        if f"{one:.{count}g}" != f"{other:.{count}g}":
+            break
+    return f"{one:.{count}g}", f"{other:.{count}g}"
+
+
+def _batches(numbers: Indices) -> str:
+    """Name a few batches by number."""
+    if len(numbers) == 1:
+        return f"batch {numbers[0]}"
+    if len(numbers) <= NAMED:
+        return f"batches {_listed(numbers.tolist())}"
+    return f"{len(numbers)} batches, from {numbers[0]} to {numbers[-1]}"
+
+
+def _listed(words: Sequence[object]) -> str:
+    *front, last = map(str, words)
+    return f"{', '.join(front)} and {last}"

@@ -1,0 +1,387 @@
+"""ask, tell, best: the only thing that changes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+
+from noregret.errors import ArgumentError, require_choice, require_count, require_number
+from noregret.optimizer import storage
+from noregret.optimizer.batch import Batch
+from noregret.optimizer.explanation import Explanation, explained
+from noregret.optimizer.pending import Ticket
+from noregret.optimizer.results import (
+    Best,
+    Certificate,
+    Evaluated,
+    PosteriorView,
+    Units,
+    certified,
+    measured,
+    place_of_best,
+    recommended,
+)
+from noregret.optimizer.run_state import Books
+from noregret.optimizer.storage import Parts
+from noregret.optimizer.trace import Trace
+from noregret.policies import Accountable, Evidence, Policy, State
+from noregret.pools import Domain, Keys, Places, require_domain
+from noregret.text import counted
+from noregret.threads import Turn, in_turn, steady
+
+MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
+Goal: TypeAlias = Literal["max", "min"]
+
+
+@final
+class Optimizer:
+    """Hand out batches, take in values, say what is best.
+
+    Only `ask`, `tell`, `fail` and `exclude` change it; each either happens wholly or, on an error,
+    not at all. Everything else only looks, and looking never changes a choice.
+
+    Built by the functions in `noregret.algorithms`; compose your own from a pool and a policy.
+
+    >>> import noregret as nr
+    >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+    >>> opt.tell(opt.ask(), [0.3, nr.FAILED, 0.4])
+    >>> opt.spent, opt.evaluations, opt.batches, len(opt.sequence)
+    (3, 2, 1, 3)
+    >>> opt.tell([0, 1, 2], [0.3, 0.7, 0.8])
+    >>> opt.unique, opt.goal, opt.pool, opt.policy
+    (3, 'max', Pool(3 candidates × 1 features), Uniform(size=3))
+    """
+
+    def __init__(
+        self,
+        pool: Domain | Places,
+        policy: Policy[State],
+        *,
+        seed: int = 0,
+        goal: Goal = "max",
+        offset: float = 0.0,
+    ) -> None:
+        require_domain(pool)
+        require_count("seed", seed, least=0)
+        sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
+        units = Units(sign, require_number("offset", offset))
+        self.turn = Turn()  # what threads that share a run wait for
+        self._policy: Policy[Any] = policy
+        self._state: Any = policy.begin()
+        self._books = Books.opened(Places.of(pool), units, int(seed))
+
+    def __repr__(self) -> str:
+        told = f"{counted(self.evaluations, 'evaluation')} of {counted(self.unique, 'candidate')}"
+        return f"Optimizer({type(self._policy).__name__}, {self.pool!r}, {told})"
+
+    @in_turn
+    def ask(self, *, at_most: int | None = None, worker: str = "") -> Batch:
+        """Return what to evaluate next, at most `at_most` evaluations (100 000 if not given).
+
+        A worker whose batch is still open is given the open part of it again, so that a crash
+        loses nothing. Another worker gets new work, chosen as if all open evaluations had happened
+        (variances shrink, the mean stays).
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> len(opt.ask()), len(opt.ask(at_most=2)), opt.ask(worker="another robot").ticket
+        (3, 2, 1)
+        """
+        room, held = self._request("ask", at_most, worker)
+        if held is not None:
+            return self._books.open_part(held, room)
+        asked = perf_counter()
+        with steady():
+            proposal, self._state = self._policy.propose(self._state, self._evidence(), room)
+        ticket = self._books.hand_out(worker, proposal, asked=asked, now=perf_counter())
+        return self._books.open_part(ticket, room)
+
+    @in_turn
+    def peek(self, *, at_most: int | None = None, worker: str = "") -> Batch:
+        """Return what `ask` would, without asking for it: nothing is opened, and nothing changes.
+
+        It takes as long as an ask. What it shows can be told once it was asked for.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> opt.peek().reason, opt.batches
+        ('fixed size 3 reached', 0)
+        """
+        room, held = self._request("peek", at_most, worker)
+        if held is not None:
+            return self._books.open_part(held, room)
+        with steady():
+            proposal, _ = self._policy.propose(self._state, self._evidence(), room)
+        return self._books.draft(proposal)
+
+    @in_turn
+    def tell(
+        self, what: object, values: object = None, *, means: object = None, counts: object = None
+    ) -> None:
+        """Take in values: of a batch (or slice of one) in order, or of ids, asked for or not.
+
+        `FAILED` in place of a value says that the evaluation failed; it may be asked for again.
+        Telling a batch again with the same values changes nothing; with other values it is an
+        error. Values by id close open evaluations of that candidate, oldest first. Averages are
+        told by `means` and `counts`. In place of ids stand features, one point a row, on a box
+        or for points that are not in the pool.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> opt.tell(opt.ask(), [0.3, nr.FAILED, 0.4])  # what was asked for, in order
+        >>> opt.tell([0, 2], [0.1, 0.9])  # whatever else is known
+        >>> opt.tell([1], means=[0.5], counts=[20])
+        >>> opt.tell([[0.7]], [0.8])  # a point that is not in the pool
+        >>> opt.evaluations
+        25
+        """
+        self._books.tell(what, values, means, counts, self._policy.vet)
+
+    @in_turn
+    def fail(self, batch: Batch) -> None:
+        """Say that a batch (or slice of one) failed: it is no longer open and has no values.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> batch = opt.ask()
+        >>> opt.fail(batch[:1])
+        >>> opt.tell(batch[1:], [0.1, 0.2])
+        >>> opt.spent, opt.evaluations
+        (3, 2)
+        """
+        self._books.fail(batch)
+
+    @in_turn
+    def exclude(self, ids: object) -> None:
+        """Never ask for these candidates again, nor name one of them as best.
+
+        Evaluations of them under way are taken back; a value that still comes is accepted.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> opt.exclude([0, 1])
+        >>> opt.ask().sequence
+        array([2, 2, 2])
+        """
+        self._books.exclude(ids)
+
+    @property
+    def pool(self) -> Domain:
+        """The pool or box."""
+        return self._books.places.domain
+
+    @property
+    def policy(self) -> Policy[Any]:
+        """What decides: a `Bandit`, or a baseline."""
+        return self._policy
+
+    @property
+    def goal(self) -> Goal:
+        """Whether large values are good ("max") or small ones ("min")."""
+        return "max" if self._books.units.sign > 0 else "min"
+
+    @property
+    def spent(self) -> int:
+        """Evaluations used up: values told and evaluations that failed."""
+        return self.evaluations + self._books.tickets.failures
+
+    @property
+    def evaluations(self) -> int:
+        """Values told."""
+        return self._books.ledger.evaluations
+
+    @property
+    def unique(self) -> int:
+        """Different candidates evaluated."""
+        return len(self._books.ledger)
+
+    @property
+    def batches(self) -> int:
+        """Batches opened."""
+        return self._books.tickets.opened
+
+    @property
+    def switches(self) -> int:
+        """How often an evaluation asked for was of another candidate than the one before.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [1.0]]), batch_size=4, seed=1)
+        >>> opt.ask().sequence, opt.switches
+        (array([0, 1, 0, 0]), 2)
+        """
+        return self._books.records.switches
+
+    @property
+    @in_turn
+    def sequence(self) -> Keys:
+        """The id of every evaluation asked for, in order."""
+        rows, repeats = self._books.records.runs.T
+        return self._books.places.keys(np.repeat(rows, repeats))
+
+    @property
+    @in_turn
+    def evaluated(self) -> Evaluated:
+        """Every point that has a value: how often it was evaluated, and its average.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> opt.tell([0, 0, 2], [0.3, 0.2, 0.4])
+        >>> opt.evaluated.ids, opt.evaluated.averages
+        ([0, 2], array([0.25, 0.4 ]))
+        """
+        books = self._books
+        return measured(books.ledger, books.places, books.units)
+
+    @property
+    @in_turn
+    def posterior(self) -> PosteriorView:
+        """What is believed of f now, in your sign and units.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
+        >>> opt.tell([0, 2], [0.3, 0.8])
+        >>> opt.posterior.mean([[0.0], [0.5]]).round(2)
+        array([0.3 , 0.48])
+        """
+        with steady():
+            outlook = self._policy.posterior(self._state, self._evidence())
+        units = self._books.units
+        floor, centred = units.outwards(outlook.floor), units.centred(outlook.centre)
+        return PosteriorView(outlook.posterior, outlook.beta, floor, centred, self.pool)
+
+    @in_turn
+    def best(self) -> Best:
+        """Return the evaluated candidate of highest posterior mean (of lowest, minimising).
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
+        >>> opt.tell([0, 2], [0.3, 0.8])
+        >>> opt.best().id
+        2
+        """
+        evidence = self._evidence()
+        with steady():
+            estimates = self._policy.estimates(self._state, evidence)
+        at = place_of_best(evidence, estimates.mean)
+        return recommended(evidence, estimates, at, self._books.units)
+
+    @in_turn
+    def certificate(self) -> Certificate:
+        """Return how far `best()` can be from the true best, and what that rests on.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
+        >>> opt.tell([0, 1, 2], means=[0.3, 0.4, 0.8], counts=[50, 50, 50])
+        >>> opt.certificate().gap < 0.2
+        True
+        """
+        evidence = self._evidence()
+        with steady():
+            estimates = self._policy.estimates(self._state, evidence)
+            at = place_of_best(evidence, estimates.mean)
+            gap = self._policy.certify(self._state, evidence, int(evidence.told.rows[at]))
+        return certified(gap, self._books.places, self._books.units)
+
+    @property
+    @in_turn
+    def trace(self) -> Trace:
+        """What happened so far, batch by batch, as a table: sizes, widths, switches, times.
+
+        O(1) to look at; some 100 bytes a batch to keep.
+
+        >>> import noregret as nr
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> for _ in range(3):
+        ...     opt.tell(opt.ask(), [0.3, 0.2, 0.4])
+        >>> opt.trace["told"]
+        array([0, 3, 6])
+        """
+        return self._books.records.shown()
+
+    @in_turn
+    def explain(self, id: object) -> Explanation:
+        """Return what is believed of a candidate, and why it was chosen or why not.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
+        >>> opt.tell([0, 2], [0.3, 0.8])
+        >>> print(opt.explain(2))
+        2: 0.792194 ± 0.1 (between 0.323 and 1.26, 4.7 standard deviations either way).
+        Evaluated once, average 0.8. Nothing else evaluated tells much about it.
+        Never asked for.
+        As a next choice, 2 of 3. Its upper bound 1.26 is below 4.14, that of 1, which comes first.
+        """
+        books = self._books
+        rows = books.places.find(id)
+        if len(rows) != 1:
+            raise ArgumentError(f"explain(id) takes one id, got {len(rows)}: {id!r:.80}.")
+        evidence, row = self._evidence(), int(rows[0])
+        with steady():
+            appraisal = self._policy.appraise(self._state, evidence, row)
+        return explained(appraisal, evidence, row, books.records, books.units)
+
+    @in_turn
+    def account(self) -> str:
+        """Say what is done and why, what was learned for that, and what it guarantees.
+
+        >>> import noregret as nr
+        >>> opt = nr.auto(nr.Pool([[0.0], [0.5], [1.0]]))
+        >>> print(opt.account())
+        Nothing told yet: the first candidates are drawn by chance.
+        """
+        policy = self._policy
+        if not isinstance(policy, Accountable):
+            return f"{policy!r}"
+        with steady():
+            lines = policy.account(self._state, self._evidence(), self._books.units.outwards)
+        return "\n".join(lines)
+
+    @in_turn
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole run to one file, all or nothing; `noregret.load` goes on from it.
+
+        The pool's rows are not kept, only their fingerprint; nothing is pickled.
+
+        >>> import noregret as nr
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     nr.uniform(nr.Pool([[0.0]])).save(f"{folder}/run")
+        """
+        books = self._books
+        parts = Parts(
+            policy=self._policy,
+            state=self._state,
+            units=books.units,
+            seed=books.seed,
+            ledger=books.ledger,
+            tickets=books.tickets,
+            records=books.records,
+            excluded=books.excluded,
+        )
+        storage.write(Path(path), parts, books.places)
+
+    def _request(self, name: str, at_most: object, worker: object) -> tuple[int, Ticket | None]:
+        """Check a request; return its room and the batch that the worker holds."""
+        room = MOST_EVALUATIONS
+        if at_most is not None:
+            room = require_count(f"{name}(at_most=...)", at_most)
+        if not isinstance(worker, str):
+            raise ArgumentError(f"{name}(worker=...) must be a string, got {worker!r}.")
+        return room, self._books.tickets.held_by(worker)
+
+    def _evidence(self) -> Evidence:
+        return self._books.evidence()
+
+    @classmethod
+    def _restored(cls, pool: Places, parts: Parts) -> Optimizer:
+        optimizer = cls(pool, parts.policy, seed=parts.seed)
+        optimizer._state = parts.state
+        optimizer._books = Books(
+            *(pool, parts.units, parts.seed, parts.ledger, parts.tickets, parts.records),
+            parts.excluded,
+        )
+        return optimizer

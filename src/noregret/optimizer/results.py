@@ -1,0 +1,296 @@
+"""What an optimizer answers, in the user's sign and units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar, final
+
+import numpy as np
+
+from noregret.arrays import Indices, Matrix, Rows, Vector
+from noregret.errors import NothingToldError
+from noregret.optimizer.ledger import Ledger
+from noregret.policies import Estimates, Evidence, Gap
+from noregret.pools import Domain, Places
+from noregret.posteriors import Posterior
+from noregret.text import digits, times
+from noregret.widths import Assumptions
+
+Number = TypeVar("Number", float, Vector)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Between the user's values and ours, which are centred on the offset and larger is better."""
+
+    sign: float = 1.0
+    offset: float = 0.0
+
+    def inwards(self, values: Number) -> Number:
+        return self.sign * (values - self.offset)
+
+    def outwards(self, values: Number) -> Number:
+        return self.sign * values + self.offset
+
+    def centred(self, centre: float) -> Units:
+        """Return the units of values that are centred on another number of ours."""
+        return Units(self.sign, self.offset + self.sign * centre)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Best:
+    """The candidate to recommend.
+
+    `std` is the model's standard deviation of the true value, printed as ±. `lower` and `upper`,
+    printed as "between", hold it with the probability of the certificate (1 − delta, 90 % unless
+    told otherwise), under its assumptions. They are NaN for baselines, which have no theorem, as is
+    `std` where they have no model.
+
+    >>> import noregret as nr
+    >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+    >>> opt.tell([0], [2.0])
+    >>> print(opt.best())
+    0: 1 ± 0.71 (between -1.33473 and 3.33473), evaluated once
+    """
+
+    id: int | str
+    x: Vector
+    mean: float
+    std: float
+    lower: float
+    upper: float
+    evaluations: int
+
+    def __str__(self) -> str:
+        often = f"evaluated {times(self.evaluations)}"
+        if np.isnan(self.std):
+            return f"{self.id}: average {self.mean:.6g}, {often}"
+        mean, low, high = (digits(at, self.std) for at in (self.mean, self.lower, self.upper))
+        band = "" if np.isnan(self.lower) else f" (between {low} and {high})"
+        return f"{self.id}: {mean} ± {self.std:.2g}{band}, {often}"
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluated:
+    """Every point that has a value, in the order of their first ones.
+
+    `ids` are None for points off the pool; `deviations` are those of an evaluation, from the spread
+    of a point's own values, NaN where it has fewer than two.
+
+    >>> import noregret as nr
+    >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+    >>> opt.tell([0], [2.0])
+    >>> opt.tell([0, 1], [4.0, 1.0])
+    >>> opt.evaluated.ids, opt.evaluated.averages, opt.evaluated.evaluations
+    ([0, 1], array([3., 1.]), array([2, 1]))
+    """
+
+    ids: list[int | str | None]
+    x: Rows  # (n, d)
+    evaluations: Indices  # (n,)
+    averages: Vector  # (n,)
+    deviations: Vector  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """How far the recommendation can be from the true best, with probability 1 − delta.
+
+    `guaranteed` bounds the value of candidate `id`, `reachable` that of any candidate; `gap` is
+    the distance between them. It is worth what its `assumptions` are worth.
+
+    >>> import noregret as nr
+    >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+    >>> opt.tell([0], [2.0])
+    >>> opt.tell([0, 1], means=[0.1, 0.9], counts=[1000, 1000])
+    >>> certificate = opt.certificate()
+    >>> certificate.id, certificate.gap < 0.5, certificate.delta
+    (1, True, 0.1)
+    """
+
+    gap: float
+    id: int | str
+    guaranteed: float
+    reachable: float
+    beta: float
+    delta: float
+    theorem: str
+    assumptions: Assumptions
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether every assumption that could be checked holds.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> opt.certificate().is_sound
+        True
+        """
+        return all(assumption.holds is not False for assumption in self.assumptions)
+
+    def __str__(self) -> str:
+        marks = {True: "holds", False: "DOES NOT HOLD", None: "assumed"}
+        warning = "" if self.is_sound else "NOT TO BE RELIED ON, see below: "
+        lines = [
+            f"{warning}with probability {1 - self.delta:g}, {self.id} is within {self.gap:.4g} of "
+            f"the best (guaranteed {self.guaranteed:.6g}, reachable {self.reachable:.6g})",
+            f"by {self.theorem}, beta = {self.beta:.4g}, provided that",
+            *(f"  - {a.statement}: {marks[a.holds]}" for a in self.assumptions),
+        ]
+        return "\n".join(lines)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class PosteriorView:
+    """Mean, variance and covariance of f at any rows of features.
+
+    `beta` is by how much deviations are multiplied to steer the next choice. Averages worse than
+    `floor` count as that, where a model minds the best (`auto`); else it is infinitely bad.
+
+    >>> import noregret as nr
+    >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+    >>> opt.tell([0], [2.0])
+    >>> opt.posterior.mean([[0.5]]).round(3), round(opt.posterior.beta, 2), opt.posterior.floor
+    (array([0.882]), 3.3, -inf)
+    """
+
+    _posterior: Posterior
+    beta: float
+    floor: float
+    _units: Units
+    _domain: Domain
+
+    def mean(self, X: object) -> Vector:
+        """Return the posterior mean of f at each row of X.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> opt.posterior.mean([[0.0], [9.0]]).round(3)
+        array([1., 0.])
+        """
+        return self._units.outwards(self._posterior.mean(self._rows("mean(X)", X)))
+
+    def variance(self, X: object) -> Vector:
+        """Return the posterior variance of f at each row of X.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> opt.posterior.variance([[0.0], [9.0]]).round(3)
+        array([0.5, 1. ])
+        """
+        return self._posterior.variance(self._rows("variance(X)", X))
+
+    def std(self, X: object) -> Vector:
+        """Return the posterior standard deviation of f at each row of X.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> opt.posterior.std([[0.0], [9.0]]).round(3)
+        array([0.707, 1.   ])
+        """
+        return np.sqrt(self.variance(X))
+
+    def covariance(self, X: object, Z: object) -> Matrix:
+        """Return the posterior covariance of f between rows of X and rows of Z.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> opt.posterior.covariance([[0.0]], [[0.0], [1.0]]).round(3)
+        array([[0.5  , 0.303]])
+        """
+        return self._posterior.covariance(
+            self._rows("covariance(X, ...)", X), self._rows("covariance(..., Z)", Z)
+        )
+
+    @property
+    def log_det(self) -> float:
+        """Twice the information gained about f, in nats.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> round(opt.posterior.log_det, 3)
+        0.693
+        """
+        return self._posterior.log_det
+
+    def effective_dimension(self) -> float:
+        """How many parameters the evaluations have in effect determined.
+
+        >>> import noregret as nr
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
+        >>> opt.tell([0], [2.0])
+        >>> round(opt.posterior.effective_dimension(), 3)
+        0.5
+        """
+        return self._posterior.effective_dimension()
+
+    def _rows(self, name: str, X: object) -> Rows:
+        return self._domain.read(f"posterior.{name}", X)
+
+
+def place_of_best(evidence: Evidence, mean: Vector) -> int:
+    """Return the place of the point told that has the highest mean, the first told on ties.
+
+    Where nothing is known, as where nobody has clicked yet, that is one drawn by chance.
+    """
+    allowed = evidence.eligible
+    if not allowed.any():
+        raise NothingToldError(
+            "there is no best candidate: no value was told of one that is in the pool and not "
+            "excluded."
+        )
+    return int(np.argmax(np.where(allowed, mean, -np.inf)))
+
+
+def recommended(evidence: Evidence, estimates: Estimates, at: int, units: Units) -> Best:
+    """Give the point told at a place in the user's words."""
+    told, places = evidence.told, evidence.places
+    bounds = units.outwards(np.array([estimates.lower[at], estimates.upper[at]]))
+    return Best(
+        id=places.keys(told.rows[at : at + 1])[0].item(),
+        x=places.shown(told.X[at : at + 1])[0],
+        mean=float(units.outwards(estimates.mean[at])),
+        std=float(estimates.std[at]),
+        lower=float(bounds.min()),
+        upper=float(bounds.max()),
+        evaluations=int(told.w[at]),
+    )
+
+
+def certified(gap: Gap, places: Places, units: Units) -> Certificate:
+    """Give a gap in the user's words."""
+    return Certificate(
+        gap=gap.gap,
+        id=places.keys(np.array([gap.row]))[0].item(),
+        guaranteed=float(units.outwards(gap.lowest)),
+        reachable=float(units.outwards(gap.highest)),
+        beta=gap.beta,
+        delta=gap.delta,
+        theorem=gap.theorem,
+        assumptions=gap.assumptions,
+    )
+
+
+def measured(ledger: Ledger, places: Places, units: Units) -> Evaluated:
+    """Give a ledger in the user's words."""
+    return Evaluated(
+        ids=places.ids(ledger.rows),
+        x=places.shown(places.rows(ledger.rows)),
+        evaluations=ledger.counts.copy(),
+        averages=units.outwards(ledger.averages),
+        deviations=np.sqrt(ledger.variances()),
+    )

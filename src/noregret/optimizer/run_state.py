@@ -1,0 +1,238 @@
+"""What an optimizer writes down: values told, batches handed out, and where every point lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast, final
+
+import numpy as np
+
+from noregret.arrays import Indices, Mask, Rows, Vector
+from noregret.errors import ArgumentError, TellError
+from noregret.optimizer.batch import MOST_VALUE, Batch, averaged, parsed
+from noregret.optimizer.ledger import Ledger
+from noregret.optimizer.pending import OPEN, Ticket, Tickets, counted, digest_of
+from noregret.optimizer.results import Units
+from noregret.optimizer.trace import Records
+from noregret.policies import Evidence, Proposal
+from noregret.pools import Places, is_frame
+from noregret.posteriors import Points
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Books:
+    """Ledger, tickets and records of one run; an entry is made wholly or not at all."""
+
+    places: Places
+    units: Units
+    seed: int
+    ledger: Ledger
+    tickets: Tickets
+    records: Records
+    excluded: Mask  # (N,)
+
+    @classmethod
+    def opened(cls, places: Places, units: Units, seed: int) -> Books:
+        """Return empty books."""
+        N = places.candidates
+        return cls(
+            *(places, units, seed, Ledger(N), Tickets(), Records()), np.zeros(N, dtype=np.bool_)
+        )
+
+    def hand_out(self, worker: str, proposal: Proposal, *, asked: float, now: float) -> Ticket:
+        """Open a batch; points of it that are new are numbered."""
+        rows = self.places.settled(proposal.rows, proposal.X)
+        ticket = self.tickets.open(
+            worker, rows, proposal.repeats, proposal.variances, proposal.reason
+        )
+        ledger = self.ledger
+        self.records.add(
+            *(ticket, proposal.footing),
+            told=ledger.evaluations,
+            unique=len(ledger),
+            asked=asked,
+            now=now,
+        )
+        return ticket
+
+    def batch(self, ticket: Ticket) -> Batch:
+        """Show a ticket to the user, whole."""
+        return Batch(
+            ticket=ticket.number,
+            ids=self.places.keys(ticket.rows),
+            repeats=ticket.repeats,
+            x=self.places.shown(self.places.rows(ticket.rows)),
+            reason=ticket.reason,
+        )
+
+    def open_part(self, ticket: Ticket, room: int) -> Batch:
+        """Show the first stretch of a ticket that is open, cut to `room`."""
+        start, stop = ticket.first_open_stretch()
+        batch = self.batch(ticket)
+        if start or stop < len(ticket.fate) or room < stop:
+            batch = batch[start : min(stop, start + room)]
+        return batch if start + room >= stop else replace(batch, reason=f"at_most {room} reached")
+
+    def draft(self, proposal: Proposal) -> Batch:
+        """Show a proposal as the batch that it would be."""
+        return Batch(
+            ticket=self.tickets.opened,
+            ids=self.places.keys(self.places.expected(proposal.rows, proposal.X)),
+            repeats=proposal.repeats,
+            x=self.places.shown(proposal.X),
+            reason=proposal.reason,
+        )
+
+    def tell(
+        self,
+        what: object,
+        values: object,
+        means: object,
+        counts: object,
+        vet: Callable[[Rows], None],
+    ) -> None:
+        """Enter what was told of a batch, of ids or of points that `vet` lets pass."""
+        if isinstance(what, Batch):
+            if means is not None or counts is not None or values is None:
+                raise TellError(
+                    "a batch is told by values, one an evaluation in order; "
+                    "means and counts go with ids: tell(ids, means=..., counts=...)."
+                )
+            self._tell_batch(what, values)
+        elif values is not None and means is None and counts is None:
+            self._tell_values(what, values, vet)
+        elif values is None and means is not None and counts is not None:
+            self._tell_means(what, means, counts, vet)
+        else:
+            raise TellError(
+                "tell(batch, values), tell(ids, values) or tell(ids, means=..., counts=...): "
+                "one of these, whole, is needed."
+            )
+
+    def _tell_batch(self, batch: Batch, values: object) -> None:
+        """Enter one value an evaluation of a batch, in order."""
+        numbers, failed = parsed(values, len(batch), f"batch {batch.ticket}")
+        asked = np.repeat(self.places.find(batch.ids), batch.repeats)
+        receipt = (batch.start, batch.start + len(batch), digest_of(asked, numbers, failed))
+        if self.tickets.is_repetition(batch.ticket, *receipt):
+            return
+        ticket, positions = self._positions(batch)
+        inside = self._inwards(numbers)
+        new = self.tickets.untold(ticket, positions, numbers)
+        rows, lost = ticket.rows[ticket.runs_of(positions[new])], failed[new]
+        self.ledger.add(rows[~lost], inside[new][~lost])
+        self.tickets.settle(ticket, positions[new], numbers[new], lost)
+        ticket.receipts.append(receipt)
+
+    def _tell_values(self, what: object, values: object, vet: Callable[[Rows], None]) -> None:
+        """Enter one value an id, or a point."""
+        given = self._given(what, vet)
+        numbers, failed = parsed(values, len(given), "tell(ids, values)")
+        inside, rows = self._inwards(numbers), self._met(given)
+        good = ~failed if failed.any() else slice(None)  # a slice copies nothing
+        self.ledger.add(rows[good], inside[good])
+        for row, count in counted(rows[good]):
+            self.tickets.settle_by_row(row, count, failed=False)
+        for row, count in counted(rows[failed]):
+            self.tickets.settle_by_row(row, count, failed=True)
+
+    def _tell_means(
+        self, what: object, means: object, counts: object, vet: Callable[[Rows], None]
+    ) -> None:
+        """Enter averages of several values each."""
+        given = self._given(what, vet)
+        averages, whole = averaged(means, counts, len(given))
+        inside, rows = self._inwards(averages), self._met(given)
+        self.ledger.add_means(rows, inside, whole)
+        unique, place = np.unique(rows, return_inverse=True)
+        totals = np.zeros(len(unique), dtype=np.int64)
+        np.add.at(totals, place, whole)
+        for row, count in zip(unique, totals, strict=True):
+            self.tickets.settle_by_row(int(row), int(count), failed=False)
+
+    def fail(self, batch: object) -> None:
+        """Enter that what is open of a batch has failed."""
+        if not isinstance(batch, Batch):
+            raise TellError(
+                f"fail() takes a batch or a slice of one, got {batch!r:.80}. "
+                "By id: tell(ids, [noregret.FAILED, ...])."
+            )
+        ticket, positions = self._positions(batch)
+        still_open = positions[ticket.fate[positions] == OPEN]
+        failed = np.ones(len(still_open), dtype=np.bool_)
+        self.tickets.settle(ticket, still_open, np.zeros(len(still_open)), failed)
+
+    def exclude(self, ids: object) -> None:
+        """Strike candidates off, and take open evaluations of them back."""
+        if not self.places.candidates:
+            raise ArgumentError("a box has no candidates to exclude; bounds exclude parts of it.")
+        rows = self.places.find(ids)
+        self.excluded[rows] = True
+        self.tickets.withdraw(rows)
+
+    def evidence(self) -> Evidence:
+        """Return all that is known now."""
+        ledger, tickets = self.ledger, self.tickets
+        rows, counts = tickets.pending()
+        asked = sorted(tickets.asked)
+        unasked = sorted(tickets.unasked)
+        return Evidence(
+            places=self.places,
+            told=self._points(ledger.rows, ledger.counts, ledger.averages),
+            entries=ledger.entries.astype(np.float64),
+            scatter=ledger.variances(),
+            open_=self._points(rows, counts, np.zeros(len(rows))),
+            excluded=self.excluded,
+            asked_variances=np.array(
+                [tickets.by_number[number].variances[run] for number, run in asked]
+            ),
+            asked_counts=np.array([tickets.asked[key] for key in asked], dtype=np.int64),
+            unasked_rows=np.array(unasked, dtype=np.int64),
+            unasked_counts=np.array([tickets.unasked[row] for row in unasked], dtype=np.int64),
+            failed_rows=np.array(list(tickets.failed), dtype=np.int64),
+            failed_counts=np.array(list(tickets.failed.values()), dtype=np.int64),
+            seed=self.seed,
+            step=tickets.opened,
+        )
+
+    def _points(self, rows: Indices, counts: Indices, averages: Vector) -> Points:
+        return Points(rows, self.places.rows(rows), counts.astype(np.float64), averages)
+
+    def _given(self, what: object, vet: Callable[[Rows], None]) -> Indices | Rows:
+        """Return the rows of ids, or checked features where one point a row is given."""
+        try:
+            dimensions = 2 if is_frame(what) else np.ndim(what)  # type: ignore[arg-type]  # anything
+        except ValueError:  # a ragged list: `find` says what is wrong with it
+            dimensions = 1
+        if dimensions != 2:
+            return self.places.find(what)
+        X = self.places.read("tell(X, ...)", what)
+        vet(X)
+        return X
+
+    def _met(self, given: Indices | Rows) -> Indices:
+        """Return rows; points given by features are recognised, or numbered behind the others."""
+        return self.places.meet(cast(Rows, given)) if given.ndim == 2 else cast(Indices, given)
+
+    def _inwards(self, numbers: Vector) -> Vector:
+        inside = self.units.inwards(numbers)
+        if inside.size and max(inside.max(), -inside.min()) > MOST_VALUE:
+            raise TellError(
+                f"values must lie within {MOST_VALUE:g} of the offset, got "
+                f"{numbers[np.argmax(np.abs(inside))]:g}. Rescale them, or pass noregret.FAILED."
+            )
+        return inside
+
+    def _positions(self, batch: Batch) -> tuple[Ticket, Indices]:
+        ticket, positions = self.tickets.stretch(
+            batch.ticket, batch.start, batch.start + len(batch)
+        )
+        own = self.places.keys(ticket.rows[ticket.runs_of(positions)])
+        if not np.array_equal(own, np.repeat(batch.ids, batch.repeats)):
+            raise TellError(
+                f"batch {batch.ticket} holds other candidates than this optimizer asked for: it "
+                "comes from another optimizer. Tell by ids instead."
+            )
+        return ticket, positions

@@ -1,0 +1,197 @@
+"""Policies without a model, to be beaten."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Never, final
+
+import numpy as np
+
+from noregret.arrays import Indices, Rows
+from noregret.errors import CertificateError, require_at_least, require_count, require_positive
+from noregret.policies.base import Appraisal, Estimates, Evidence, Gap, Outlook, Proposal
+from noregret.policies.random_streams import Purpose
+from noregret.pools import Box, Picks
+
+EPSILON_GRID: tuple[Mapping[str, float], ...] = tuple(
+    {"a": a, "b": b} for a in (0.1, 1.0, 10.0) for b in (1 / 3, 1 / 2, 1.0, 2.0)
+)  # of MINI 2022, appendix B.1, whose best on NAS-Bench was a = 1, b = 1/2
+TRIES = 16  # points of a box drawn for each one wanted, to find one that was not met before
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The state of a policy that remembers nothing."""
+
+
+def averages(self: object, state: object, evidence: Evidence) -> Estimates:
+    """Report averages; without a model there is no deviation and no bound."""
+    unknown = np.full(len(evidence.told), np.nan)
+    return Estimates(evidence.told.y, unknown, unknown, unknown)
+
+
+def no_posterior(self: object, state: object, evidence: Evidence) -> Outlook:
+    """Say that there is no model."""
+    _refuse(self)
+
+
+def no_certificate(self: object, state: object, evidence: Evidence, row: int) -> Gap:
+    """Say that there is no theorem."""
+    _refuse(self)
+
+
+def average(self: object, state: object, evidence: Evidence, row: int) -> Appraisal:
+    """Report the average; without a model nothing else is thought of a candidate."""
+    at = np.flatnonzero(evidence.told.rows == row)
+    return Appraisal(mean=float(evidence.told.y[at[0]])) if at.size else Appraisal()
+
+
+def _why(self: object) -> str:
+    return (
+        f"{type(self).__name__} is a baseline: it has no posterior and no certificate. "
+        "Use one of the Gaussian-process algorithms, such as mini_gp_ucb or bbkb."
+    )
+
+
+def _refuse(self: object) -> Never:
+    raise CertificateError(_why(self))
+
+
+uncertified = property(_why)
+
+
+def singles(picks: Picks, size: int, room: int) -> Proposal:
+    """Return picks as a batch of single evaluations."""
+    reason = f"fixed size {size} reached" if size <= room else f"at_most {room} reached"
+    ones = np.ones(len(picks), dtype=np.int64)
+    return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), reason)
+
+
+def anything(self: object, X: Rows) -> None:
+    """Take any point: nothing is computed of its features."""
+
+
+def _begin(self: object) -> Nothing:
+    return Nothing()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Draw every evaluation uniformly from the candidates that are not excluded."""
+
+    size: int = 1
+    begin = _begin
+    vet = anything
+    estimates = averages
+    posterior = no_posterior
+    certify = no_certificate
+    no_theorem = uncertified
+    appraise = average
+
+    def __post_init__(self) -> None:
+        require_count("uniform(batch_size=...)", self.size)
+
+    def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
+        rng = evidence.rng(Purpose.POLICY)
+        picks = evidence.places.draw(evidence.excluded, min(self.size, room), rng)
+        return singles(picks, self.size, room), state
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RandomSearch:
+    """Draw every evaluation uniformly from the candidates evaluated least often.
+
+    So nothing is evaluated twice before all was evaluated once. In a box of whole numbers a few
+    draws are made to find a point that was not met before. Costs O(N) a batch.
+    """
+
+    size: int = 1
+    begin = _begin
+    vet = anything
+    estimates = averages
+    posterior = no_posterior
+    certify = no_certificate
+    no_theorem = uncertified
+    appraise = average
+
+    def __post_init__(self) -> None:
+        require_count("random_search(batch_size=...)", self.size)
+
+    def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
+        rng = evidence.rng(Purpose.POLICY)
+        box = evidence.places.domain
+        if isinstance(box, Box):
+            picks = self._fresh(evidence, box, min(self.size, room), rng)
+        else:
+            picks = evidence.places.picks(self._rarest(evidence, min(self.size, room), rng))
+        return singles(picks, self.size, room), state
+
+    def _fresh(self, evidence: Evidence, box: Box, size: int, rng: np.random.Generator) -> Picks:
+        """Return points drawn, those first that are new."""
+        tries = TRIES if box.integer.all() else 1  # real numbers do not come twice
+        picks = evidence.places.peek(box.draw(tries * self.size, rng))
+        first = np.zeros(len(picks), dtype=np.bool_)
+        first[np.unique(picks.rows, return_index=True)[1]] = True
+        new = first & (picks.rows >= len(evidence.places))
+        at = np.concatenate([np.flatnonzero(new), np.flatnonzero(~new)])[:size]
+        return evidence.places.peek(picks.X[at])
+
+    def _rarest(self, evidence: Evidence, size: int, rng: np.random.Generator) -> Indices:
+        """Return rows drawn, each from those that are then the rarest."""
+        evidence.places.draw(evidence.excluded, 0, rng)  # raises where nothing is left
+        counts = np.zeros(len(evidence.places))
+        for points in (evidence.told, evidence.open_):
+            counts[points.rows] += points.w
+        allowed = np.flatnonzero(~evidence.excluded)
+        counts, taken, left = counts[allowed], list[Indices](), size
+        while left > 0:  # drawn whole, so that `size` only cuts
+            rarest = np.flatnonzero(counts == counts.min())
+            counts[rarest] += 1
+            taken.append(allowed[rng.permutation(rarest)])
+            left -= len(rarest)
+        return np.concatenate(taken)[:size]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EpsilonGreedy:
+    """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far.
+
+    Source: the papers' tuned baseline (MINI 2022, appendix B.1); `EPSILON_GRID` is their grid.
+    """
+
+    a: float = 1.0
+    b: float = 0.5
+    size: int = 1
+    begin = _begin
+    vet = anything
+    estimates = averages
+    posterior = no_posterior
+    certify = no_certificate
+    no_theorem = uncertified
+    appraise = average
+
+    def __post_init__(self) -> None:
+        require_positive("epsilon_greedy(a=...)", self.a)
+        require_at_least("epsilon_greedy(b=...)", self.b, 0.0)
+        require_count("epsilon_greedy(batch_size=...)", self.size)
+
+    def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
+        rng = evidence.rng(Purpose.POLICY)
+        size = min(self.size, room)
+        luck = rng.random(self.size)[:size]  # drawn whole, so that `room` only cuts
+        picks = evidence.places.draw(evidence.excluded, size, rng)
+        t = evidence.evaluations + int(evidence.open_.w.sum()) + 1 + np.arange(size)
+        explore = luck < self.a / t**self.b
+        allowed = evidence.eligible
+        if allowed.any():
+            y = np.where(allowed, evidence.told.y, -np.inf)
+            best = evidence.told.rows[y == y.max()].min()
+            at = int(np.flatnonzero(evidence.told.rows == best)[0])
+            rows = np.where(explore, picks.rows, best)
+            picks = Picks(rows, np.where(explore[:, None], picks.X, evidence.told.X[at]))
+        return singles(picks, self.size, room), state

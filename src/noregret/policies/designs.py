@@ -1,0 +1,294 @@
+"""Designs: candidates spread over the domain, evaluated before a model chooses.
+
+A design ends when `size` different candidates are known, those told before counted in. It is a
+function of the seed and of what is known: whatever is still missing (told in part, failed, cut by
+`at_most`) is handed out when asked again. What is excluded is left out, and replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from noregret.acquisitions import Uncertainty
+from noregret.arrays import Indices, Mask, Matrix, Vector, stacked
+from noregret.errors import ArgumentError, require_count
+from noregret.kernels import Kernel
+from noregret.policies.base import Evidence
+from noregret.policies.random_streams import Purpose, stream
+from noregret.policies.starts import before_values
+from noregret.pools import Box, Picks, Places, Pool, Scales, as_numbers, numbers
+from noregret.search import Search
+
+NONE: Indices = np.empty(0, dtype=np.int64)
+CLOUD = 1024  # points of a box among which a design is looked for, at least …
+PER_POINT = 16  # … and for each point of the design
+MOST_SOBOL = 21_201  # dimensions of SciPy's sequence
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class UniformDesign:
+    """Start with `size` different candidates drawn uniformly.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 100] for x in range(101)])
+    >>> optimizer = nr.gp_ucb(pool, kernel=nr.RBF(0.2), noise_std=0.1, start=nr.UniformDesign(5))
+    >>> len(optimizer.ask())
+    5
+    """
+
+    size: int
+    reason = "start: a uniform design"
+
+    def __post_init__(self) -> None:
+        require_count("UniformDesign(size)", self.size)
+
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        left, places = _left(self.size, evidence, room), evidence.places
+        if not left:
+            return places.picks(NONE)
+        if isinstance(places.domain, Box):
+            return _unmet(evidence, places.domain.draw(_cloud(self.size), _rng(evidence)), left)
+        order = _rng(evidence).permutation(places.candidates)
+        return places.picks(order[~_closed(evidence)[order]][:left])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SobolDesign:
+    """Start with `size` candidates spread as evenly as a quasi-random sequence.
+
+    On a box these are scrambled Sobol points. On a pool every such point of the box that bounds it
+    takes the nearest candidate (each feature in parts of its range) that none before it took.
+    Costs O(N·d) a candidate and O(N) memory.
+
+    Source: Sobol 1967; scrambled by SciPy.
+
+    >>> import noregret as nr
+    >>> box = nr.Box([(-5, 10), (0, 15)])
+    >>> optimizer = nr.gp_ucb(box, kernel=nr.RBF(0.2), noise_std=0.1, start=nr.SobolDesign(8))
+    >>> x = optimizer.ask().x
+    >>> [int((x[:, 0] < 2.5).sum()), int((x[:, 1] < 7.5).sum())]  # one half in either half
+    [4, 4]
+    """
+
+    size: int
+    reason = "start: a quasi-random design"
+
+    def __post_init__(self) -> None:
+        require_count("SobolDesign(size)", self.size)
+
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        left, places = _left(self.size, evidence, room), evidence.places
+        if not left:
+            return places.picks(NONE)
+        if isinstance(places.domain, Box):
+            U = places.domain.spread(sobol(places.dim, _cloud(self.size), _rng(evidence)))
+            return _unmet(evidence, places.domain.snapped(U), left)
+        known, rows = _known(evidence), list[int]()
+        for row in self._nearest(places, evidence.excluded.copy(), _rng(evidence)):
+            if row not in known:
+                rows.append(row)
+            if len(rows) == left:
+                break
+        return places.picks(np.array(rows, dtype=np.int64))
+
+    def _nearest(self, places: Places, taken: Mask, rng: np.random.Generator) -> Iterator[int]:
+        """Yield the row that each quasi-random point takes, one after the other."""
+        scales, size = Scales.of(places), min(self.size, len(taken))
+        targets = np.tile(scales.low, (size, 1))
+        varying = np.flatnonzero(scales.span > 0)
+        if varying.size:
+            targets[:, varying] += scales.span[varying] * sobol(len(varying), size, rng)
+        squares = np.empty(len(taken))
+        for target in targets:
+            if taken.all():
+                return
+            for start, X in numbers(places):
+                squares[start : start + len(X)] = scales.unit_squares(X, target)
+            squares[taken] = np.inf
+            row = int(squares.argmin())
+            taken[row] = True
+            yield row
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FarthestDesign:
+    """Start with `size` candidates, each the farthest from those before it and all that is known.
+
+    Features are measured in standard deviations; where nothing is known the first is drawn. On a
+    box the farthest of a cloud of quasi-random points is taken. Within a pool, no candidate is
+    farther from the design than twice the least distance that any design of this size can reach.
+    Costs O(N·d) a candidate and O(N) memory.
+
+    Source: Gonzalez 1985.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x] for x in range(101)])
+    >>> optimizer = nr.gp_ucb(pool, kernel=nr.RBF(9), noise_std=0.1, start=nr.FarthestDesign(4))
+    >>> optimizer.tell([0], [0.3])
+    >>> optimizer.ask().ids
+    array([100,  50,  25])
+    """
+
+    size: int
+    reason = "start: a farthest-point design"
+
+    def __post_init__(self) -> None:
+        require_count("FarthestDesign(size)", self.size)
+
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        left, places = _left(self.size, evidence, room), evidence.places
+        if not left:
+            return places.picks(NONE)
+        if not isinstance(places.domain, Box):
+            return places.picks(self._farthest(evidence, places, _closed(evidence), left))
+        U = places.domain.spread(sobol(places.dim, _cloud(self.size), _rng(evidence)))
+        X = _unmet(evidence, places.domain.snapped(U), len(U)).X
+        if not len(X):
+            return places.picks(NONE)
+        cloud, none = Places(Pool(X)), np.zeros(len(X), dtype=np.bool_)
+        return places.peek(X[self._farthest(evidence, cloud, none, left)])
+
+    def _farthest(self, evidence: Evidence, among: Places, taken: Mask, left: int) -> Indices:
+        """Return rows of a pool in the order of choice, ties going to the lowest."""
+        scales, squares = Scales.of(evidence.places), np.full(len(taken), np.inf)
+
+        def cover(x: Vector) -> None:
+            for start, X in numbers(among):
+                part = squares[start : start + len(X)]
+                np.minimum(part, scales.standard_squares(X, x), out=part)
+
+        for points in (evidence.told, evidence.open_):
+            for x in as_numbers(points.X):
+                cover(x)
+        chosen: list[int] = []
+        while len(chosen) < left and not taken.all():
+            row = int(np.where(taken, -1.0, squares).argmax())
+            if np.isinf(squares[row]):  # nothing is known, so that every candidate will do
+                free = np.flatnonzero(~taken)
+                row = int(free[_rng(evidence, part=1).integers(len(free))])
+            taken[row] = True
+            chosen.append(row)
+            cover(as_numbers(among.rows(np.array([row])))[0])
+        return np.array(chosen, dtype=np.int64)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class UncertaintyDesign:
+    """Start with `size` different candidates, each the most uncertain after those before it.
+
+    The kernel decides, no value is needed: the greedy choice of largest information gain. On a
+    pool costs O(N) a candidate and a little for those that could be the most uncertain.
+
+    Source: uncertainty sampling, as in BBKB 2020, Algorithm 3.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x] for x in range(101)])
+    >>> optimizer = nr.gp_ucb(pool, kernel=nr.RBF(30), noise_std=0.1, start=nr.UncertaintyDesign(3))
+    >>> optimizer.tell([0], [0.3])
+    >>> optimizer.ask().ids
+    array([100,  50])
+    """
+
+    size: int
+
+    def __post_init__(self) -> None:
+        require_count("UncertaintyDesign(size)", self.size)
+
+    def under(self, search: Search, kernel: Kernel, ridge: float) -> MostUncertain:
+        """Return the start that this is under a kernel."""
+        return MostUncertain(self.size, search, kernel, ridge)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MostUncertain:
+    """An `UncertaintyDesign` that knows its kernel."""
+
+    size: int
+    search: Search
+    kernel: Kernel
+    ridge: float
+    reason = "start: the most uncertain candidates"
+
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        left, places = _left(self.size, evidence, room), evidence.places
+        known, closed = _known(evidence), _closed(evidence)
+        picks = places.picks(NONE)
+        if not left or (closed.size and closed.all()):
+            return picks
+        now = before_values(evidence, self.kernel, self.ridge)
+        while len(picks) < left:
+            ranking = self.search.within(evidence.places).rank(now, Uncertainty(), 1.0, closed)
+            best = ranking.picks(np.array([ranking.best()]))
+            if not closed.size:  # on a box, where new points are numbered in order
+                met = places.peek(stacked(picks.X, best.X))
+                best = Picks(met.rows[-1:], best.X)
+            row = int(best.rows[0])
+            if row in known:  # noise leaves it the most uncertain of the box
+                break
+            known.add(row)
+            picks = Picks(np.append(picks.rows, row), stacked(picks.X, best.X))
+            if closed.size:
+                closed[row] = True
+                if closed.all():
+                    break
+            now = now.hallucinate(best.rows, best.X, np.ones(1))
+        return picks
+
+
+def sobol(dim: int, size: int, rng: np.random.Generator) -> Matrix:
+    """Return the first points of a scrambled Sobol sequence in the unit cube."""
+    from scipy.stats import qmc  # loads slowly, and few need it
+
+    if dim > MOST_SOBOL:
+        raise ArgumentError(
+            f"a quasi-random design has at most {MOST_SOBOL} features, got {dim}. Use "
+            "FarthestDesign(size) or UniformDesign(size)."
+        )
+    points = qmc.Sobol(dim, rng=rng).random_base2(max(0, (size - 1).bit_length()))
+    return np.asarray(points[:size])
+
+
+def _rng(evidence: Evidence, part: int = 0) -> np.random.Generator:
+    """The same at every step: a design is one, in however many batches it is asked for."""
+    return stream(evidence.seed, Purpose.START, part)
+
+
+def _cloud(size: int) -> int:
+    """So many that few whole numbers all come up, and the farthest are far."""
+    return max(CLOUD, PER_POINT * size)
+
+
+def _known(evidence: Evidence) -> set[int]:
+    """Return candidates that were evaluated or are under way; points off a pool are none."""
+    rows = {*evidence.told.rows.tolist(), *evidence.open_.rows.tolist()}
+    N = evidence.places.candidates
+    return {row for row in rows if row < N} if N else rows
+
+
+def _left(size: int, evidence: Evidence, room: int) -> int:
+    return max(0, min(room, size - len(_known(evidence))))
+
+
+def _closed(evidence: Evidence) -> Mask:
+    """Return which candidates of a pool are excluded or known."""
+    closed = evidence.excluded.copy()
+    for rows in (evidence.told.rows, evidence.open_.rows):
+        closed[rows[rows < len(closed)]] = True
+    return closed
+
+
+def _unmet(evidence: Evidence, X: Matrix, most: int) -> Picks:
+    """Return the first points of a box that are not known, each once."""
+    rows, known = evidence.places.peek(X).rows, list(_known(evidence))
+    first = np.zeros(len(X), dtype=np.bool_)
+    first[np.unique(rows, return_index=True)[1]] = True
+    return evidence.places.peek(X[first & ~np.isin(rows, known)][:most])

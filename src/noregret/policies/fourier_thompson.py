@@ -1,0 +1,151 @@
+"""Thompson sampling with quadrature Fourier features, in one to three dimensions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from noregret.arrays import Indices, Matrix, Vector, chunk_rows
+from noregret.errors import AskError, CertificateError, require_count
+from noregret.kernels import QuadratureFeatures
+from noregret.policies.base import Appraisal, Estimates, Evidence, Footing, Gap, Outlook, Proposal
+from noregret.policies.baselines import anything, singles
+from noregret.policies.model_view import appraised
+from noregret.policies.random_streams import Purpose
+from noregret.pools import Picks
+from noregret.posteriors import ExactPosterior, Points, cholesky
+
+LEAST_RIDGE = 1e-8  # of the variance: V has condition t/ridge, and eps·10⁸·t must stay below 1
+NO_THEOREM = (
+    "ts_qff draws at random and has no band to certify with. For a certificate use a "
+    "confidence-bound algorithm, such as mini_gp_ucb or bbkb."
+)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """What is known of the weights θ of f = φᵀθ: precision V and pull V·E[θ]."""
+
+    V: Matrix  # I + Φᵀ W Φ/ridge
+    pull: Vector  # Φᵀ W ȳ/ridge
+    w: Vector  # counts, and …
+    sums: Vector  # … sums of values, that went into them
+
+    def told(self, points: Points, features: QuadratureFeatures, ridge: float) -> Weights:
+        """Add what was told since: O(features²) a candidate that changed."""
+        n = len(self.w)
+        w, sums = np.zeros(len(points)), np.zeros(len(points))
+        w[:n], sums[:n] = self.w, self.sums
+        totals = points.w * points.y
+        changed = np.flatnonzero(points.w != w)
+        if not changed.size:
+            return self
+        Z = features.embed(points.X[changed])
+        more, extra = (points.w - w)[changed] / ridge, (totals - sums)[changed] / ridge
+        V = self.V + (Z.T * more) @ Z
+        return replace(self, V=V, pull=self.pull + Z.T @ extra, w=points.w, sums=totals)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ThompsonQFF:
+    """Evaluate the best candidate of a function drawn from the posterior, one draw each.
+
+    With f = φᵀθ, θ ~ N(0, I) and V = I + ΦᵀWΦ/ridge = L Lᵀ,
+
+        θ ~ N(V⁻¹ΦᵀWȳ/ridge, V⁻¹):    θ = V⁻¹ΦᵀWȳ/ridge + L⁻ᵀε,  ε ~ N(0, I)               (3)
+
+    Costs O(m³) a batch and O(N·m) an evaluation with m features, whatever was evaluated before.
+    Evaluations under way change nothing; draws are apart by themselves.
+
+    Source: Mutný & Krause, NeurIPS 2018 (Thompson sampling with quadrature Fourier features).
+    """
+
+    features: QuadratureFeatures
+    noise_std: float
+    ridge: float
+    size: int = 1
+
+    def __post_init__(self) -> None:
+        require_count("ts_qff(batch_size=...)", self.size)
+
+    vet = anything
+    no_theorem = NO_THEOREM
+
+    def begin(self) -> Weights:
+        """Return the belief before any feedback."""
+        m = self.features.size
+        return Weights(np.eye(m), np.zeros(m), np.zeros(0), np.zeros(0))
+
+    def propose(self, state: Weights, evidence: Evidence, room: int) -> tuple[Proposal, Weights]:
+        """Draw as many functions as there are evaluations and take the best of each."""
+        if evidence.excluded.all():
+            raise AskError(
+                f"all {len(evidence.excluded)} candidates are excluded, so none is left to choose "
+                "from. Exclude fewer, or stop here and take best()."
+            )
+        state = state.told(evidence.told, self.features, self.ridge)
+        L = cholesky.factor(state.V)
+        best = self._drawn(state, L, evidence, min(self.size, room))
+        footing = Footing(1.0, cholesky.log_det(L), self.features.size)
+        return replace(singles(best, self.size, room), footing=footing), state
+
+    def estimates(self, state: Weights, evidence: Evidence) -> Estimates:
+        """Return posterior mean and deviation at evaluated points; there is no band."""
+        state = state.told(evidence.told, self.features, self.ridge)
+        L, Z = cholesky.factor(state.V), self.features.embed(evidence.told.X)
+        mean: Vector = Z @ cholesky.solve(L, state.pull)
+        half = cholesky.solve_lower(L, Z.T)
+        unknown = np.full(len(mean), np.nan)
+        return Estimates(mean, np.sqrt(np.einsum("ij,ij->j", half, half)), unknown, unknown)
+
+    def posterior(self, state: Weights, evidence: Evidence) -> Outlook:
+        """Return the same belief as a posterior over functions: O(n³) for n unique points."""
+        dim = evidence.places.dim
+        prior = ExactPosterior.prior(
+            self.features, noise_std=self.noise_std, ridge=self.ridge, dim=dim
+        )
+        rng = evidence.rng(Purpose.DICTIONARY)
+        return Outlook(prior.condition(evidence.told, Points.none(dim), rng), 1.0)
+
+    def certify(self, state: Weights, evidence: Evidence, row: int) -> Gap:
+        """Say that there is no theorem."""
+        raise CertificateError(self.no_theorem)
+
+    def appraise(self, state: Weights, evidence: Evidence, row: int) -> Appraisal:
+        """Return what is thought of a row, beside the best candidate of the next function drawn."""
+        outlook = self.posterior(state, evidence)
+        posterior, beta = outlook.posterior, outlook.beta
+        first = None
+        if not evidence.excluded.all():
+            state = state.told(evidence.told, self.features, self.ridge)
+            first = self._drawn(state, cholesky.factor(state.V), evidence, 1)
+        return appraised(posterior, beta, evidence, row, score="Thompson", first=first)
+
+    def _drawn(self, state: Weights, L: Matrix, evidence: Evidence, size: int) -> Picks:
+        """Return the best candidates of so many functions drawn."""
+        luck = evidence.rng(Purpose.POLICY).standard_normal((self.size, self.features.size))[:size]
+        return evidence.places.picks(self._best(evidence, sampled(L, state.pull, luck)))
+
+    def _best(self, evidence: Evidence, thetas: Matrix) -> Indices:
+        """Return the row of the highest value of each function, the lowest such row on ties."""
+        top = np.full(len(thetas), -np.inf)
+        rows = np.zeros(len(thetas), dtype=np.int64)
+        step = chunk_rows(2 * len(thetas) * self.features.size // self.features.nodes[-1])
+        for start, X in evidence.places.chunks(step):
+            values = self.features.values(X, thetas)
+            values[:, evidence.excluded[start : start + len(X)]] = -np.inf
+            at = values.argmax(axis=1)
+            found = values[np.arange(len(thetas)), at]
+            rows = np.where(found > top, start + at, rows)
+            top = np.maximum(top, found)
+        return rows
+
+
+def sampled(L: Matrix, pull: Vector, luck: Matrix) -> Matrix:
+    """Return weights by (3), one draw a row, from standard normal numbers."""
+    mean = cholesky.solve(L, pull)
+    return np.asarray(mean + cholesky.solve_upper(L, np.asfortranarray(luck.T)).T)

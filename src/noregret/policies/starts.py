@@ -1,0 +1,107 @@
+"""What to evaluate before a model can choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, final, runtime_checkable
+
+import numpy as np
+
+from noregret.acquisitions import Uncertainty
+from noregret.kernels import Kernel
+from noregret.policies.base import Evidence
+from noregret.policies.random_streams import Purpose
+from noregret.pools import Picks
+from noregret.posteriors import ExactPosterior, Points, bless
+from noregret.search import Search
+
+MANY = 4096  # evaluated candidates from which on a start sees them thinned …
+OVERSAMPLE = 8.0  # … to some times their effective dimension
+
+
+@runtime_checkable
+class Start(Protocol):
+    """Picks points to evaluate first, until it has had enough."""
+
+    @property
+    def reason(self) -> str: ...
+
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        """Return at most `room` points in order, none when this start is over."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class UniformStart:
+    """One candidate drawn uniformly, unless something was told before (BBKB 2020, Alg. 1, L1)."""
+
+    reason = "start: one candidate drawn uniformly"
+
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        begun = len(evidence.told) or len(evidence.open_)
+        rng = evidence.rng(Purpose.START)
+        return evidence.places.draw(evidence.excluded, 0 if begun else 1, rng)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GivenStart:
+    """The candidates given, each once."""
+
+    given: tuple[int, ...]
+    reason = "start: candidates given"
+
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        known = {*evidence.told.rows.tolist(), *evidence.open_.rows.tolist()}
+        left = [row for row in self.given if row not in known]
+        wanted = [row for row in left if not evidence.excluded[row : row + 1].any()]
+        return evidence.places.picks(np.array(wanted[:room], dtype=np.int64))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class UncertaintySampling:
+    """The most uncertain candidate, again and again, until batches are large enough.
+
+    A batch rule admits P evaluations once max σ²/ridge is small enough, (limit − 1)/P for the
+    global ratio; that is `threshold`. A Nyström posterior may be off by a factor 3 (with high
+    probability), so it asks for a third of it. Needs no feedback: variances do not depend on
+    values. Costs O(N·n²) once, then O(n²) a row that could be the most uncertain.
+
+    Source: BBKB 2020, Algorithm 3 and A.5; Desautels et al. 2014, Lemma 4.
+    Differs: the printed threshold 1/P on σ (not σ², and without limit − 1) does not give P.
+    """
+
+    search: Search
+    kernel: Kernel
+    ridge: float
+    threshold: float  # on variance/ridge
+    reason = "start: uncertainty sampling for a minimum batch"
+
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        now = before_values(evidence, self.kernel, self.ridge)
+        search = self.search.within(evidence.places)
+        ranking = search.rank(now, Uncertainty(), 1.0, evidence.excluded)
+        chosen: list[int] = []
+        while len(chosen) < room:
+            row = ranking.best()
+            if ranking.now(row) <= self.threshold * self.ridge:
+                break
+            chosen.append(row)
+            ranking.shrink(row, 1)
+        return ranking.picks(np.array(chosen, dtype=np.int64))
+
+
+def before_values(evidence: Evidence, kernel: Kernel, ridge: float) -> ExactPosterior:
+    """Return a posterior whose variances know of all evaluations, those under way included.
+
+    A long history is thinned to the points that tell most, each standing for others like it.
+    """
+    dim, told, open_ = evidence.places.dim, evidence.told, evidence.open_
+    rng = evidence.rng(Purpose.START)
+    if len(told) > MANY:
+        told = bless(kernel, told, ridge, OVERSAMPLE, rng)[-1].weighted(told)
+    now = ExactPosterior.prior(kernel, noise_std=1.0, ridge=ridge, dim=dim)
+    now = now.condition(told, Points.none(dim), rng)
+    return now.hallucinate(open_.rows, open_.X, open_.w)

@@ -1,0 +1,1 @@
+"""Tables of candidates, read in passes."""

@@ -1,0 +1,255 @@
+"""One pass over a table: its levels and ranges, and the rows that miss something.
+
+A second pass then gives the features, so that a table is never held in memory beside them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, final
+
+import numpy as np
+
+from noregret.arrays import Indices, Mask, Matrix, chunk_rows
+from noregret.errors import PoolError
+from noregret.pools.names import Keys, Names
+from noregret.pools.tables.encoding import (
+    SHOWN,
+    Choice,
+    Column,
+    Encoding,
+    Level,
+    Number,
+    as_mask,
+    levels_of,
+    numbers,
+    present,
+)
+from noregret.pools.tables.feature_spec import Recipe
+from noregret.pools.tables.sources import Source, arrow, walk
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+log = logging.getLogger("noregret")
+MOST_LEVELS = 1000  # of a column that becomes a feature a level
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Census:
+    """What a table holds, and how it becomes features."""
+
+    source: Source
+    encoding: Encoding
+    name: str | None
+    rows: int
+    kept: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Candidates and features."""
+        return self.kept, len(self.encoding.labels)
+
+    def blocks(self, *, progress: bool) -> Iterator[tuple[Matrix, Keys]]:
+        """Walk the candidates: features and keys, a block at a time.
+
+        Keys are the names; without a column of names, row numbers of the table.
+        """
+        start = given = 0
+        size = chunk_rows(self.shape[1])
+        wanted = dict.fromkeys([column.name for column in self.encoding.columns])
+        wanted |= {} if self.name is None else {self.name: None}
+        for batch in walk(
+            *(self.source, list(wanted)), label="rows encoded", total=self.rows, progress=progress
+        ):
+            for first in range(0, batch.num_rows, size):
+                part = batch.slice(first, size)
+                kept = self._kept(part)
+                keys: Keys = start + np.flatnonzero(kept)
+                start, given = start + part.num_rows, given + len(keys)
+                self._require_unchanged(given <= self.kept)
+                if len(keys) < part.num_rows:  # a level may stand in rows that are left out only
+                    part = part.filter(arrow().array(kept))
+                if self.name is not None:
+                    keys = _keys(names_of(self.name, part.column(self.name)))
+                X = self.encoding.encode(part)
+                self._require_unchanged(bool(np.isfinite(X).all()))
+                yield X, keys
+        self._require_unchanged(given == self.kept)
+
+    def _kept(self, batch: pa.RecordBatch) -> Mask:
+        if self.kept == self.rows:
+            return np.ones(batch.num_rows, dtype=np.bool_)
+        kept = self.encoding.present(batch)
+        if self.name is not None:
+            kept &= as_mask(names_of(self.name, batch.column(self.name)).is_valid())
+        return kept
+
+    def names(self, keys: list[Keys]) -> Names:
+        """Return the names of candidates from the keys of all blocks."""
+        if self.name is None and self.kept == self.rows:
+            return Names(None, self.kept)  # row numbers are what they would be anyway
+        joined: Keys = np.concatenate(keys)  # type: ignore[assignment]  # all of one kind
+        try:
+            return Names(joined, self.kept)
+        except PoolError as error:
+            raise PoolError(f"{self.source.label}, name={self.name!r}: {error}") from None
+
+    def _require_unchanged(self, same: bool) -> None:
+        if not same:
+            raise PoolError(f"{self.source.label} changed while it was read; read it again.")
+
+
+def take_census(source: Source, recipe: Recipe, *, progress: bool) -> Census:
+    """Walk a table once; raise if rows miss something and the recipe does not let them go."""
+    tallies: list[_Tally] = [
+        _Numbers(column) if kind == "number" else _Choices(column, recipe.categories == "onehot")
+        for column, kind in recipe.kinds(source).items()
+    ]
+    name, gaps = recipe.name, _Gaps()
+    names = [] if name is None else [name]
+    wanted = list(dict.fromkeys([*(tally.name for tally in tallies), *names]))
+    for batch in walk(source, wanted, label="rows read", total=source.rows, progress=progress):
+        looked = [tally.look(batch.column(tally.name)) for tally in tallies]
+        masks = {tally.name: mask for tally, (_, mask) in zip(tallies, looked, strict=True)}
+        if name is not None:
+            masks[name] = as_mask(names_of(name, batch.column(name)).is_valid())
+        kept = gaps.add(masks, batch.num_rows)
+        for tally, (values, _) in zip(tallies, looked, strict=True):
+            tally.learn(values, kept)
+    gaps.judge(source.label, recipe)
+    encoding = Encoding(tuple(tally.column(recipe) for tally in tallies))
+    return Census(source, encoding, name, gaps.rows, gaps.rows - gaps.missing)
+
+
+class _Tally(Protocol):
+    """What is learned of one column."""
+
+    @property
+    def name(self) -> str: ...
+
+    def look(self, column: pa.Array) -> tuple[Any, Mask]:
+        """Return the values, and where there are some."""
+        ...
+
+    def learn(self, values: Any, kept: Mask) -> None:
+        """Take in the values of the rows that are kept."""
+        ...
+
+    def column(self, recipe: Recipe) -> Column:
+        """Return how the column becomes features."""
+        ...
+
+
+@final
+@dataclass(slots=True)
+class _Numbers:
+    name: str
+    low: float = np.inf
+    high: float = -np.inf
+
+    def look(self, column: pa.Array) -> tuple[Any, Mask]:
+        values = numbers(self.name, column)
+        return values, np.isfinite(values)
+
+    def learn(self, values: Any, kept: Mask) -> None:
+        if kept.any():
+            self.low = min(self.low, float(values[kept].min()))
+            self.high = max(self.high, float(values[kept].max()))
+
+    def column(self, recipe: Recipe) -> Column:
+        if recipe.scale is None:
+            return Number(self.name)
+        span = self.high - self.low
+        if not np.isfinite(span):
+            raise PoolError(f"column {self.name!r} spans too much to be scaled: rescale it first.")
+        return Number(self.name, self.low, span if span > 0 else 1.0)
+
+
+@final
+@dataclass(slots=True)
+class _Choices:
+    name: str
+    onehot: bool
+    levels: set[Level] = field(default_factory=set)
+
+    def look(self, column: pa.Array) -> tuple[Any, Mask]:
+        values = levels_of(self.name, column)
+        return values, as_mask(present(values))
+
+    def learn(self, values: Any, kept: Mask) -> None:
+        self.levels.update(values.filter(arrow().array(kept)).unique().to_pylist())
+        if self.onehot and len(self.levels) > MOST_LEVELS:
+            raise PoolError(
+                f"column {self.name!r} has more than {MOST_LEVELS} levels, and each would be a "
+                f"feature. If it names the candidates, give it as name={self.name!r}; leave it "
+                'out by features=[...]; or take categories="codes".'
+            )
+
+    def column(self, recipe: Recipe) -> Column:
+        return Choice(self.name, tuple(sorted(self.levels)), self.onehot)
+
+
+@final
+@dataclass(slots=True)
+class _Gaps:
+    """Rows that miss a feature or their name."""
+
+    rows: int = 0
+    missing: int = 0
+    first: list[int] = field(default_factory=list)
+    columns: dict[str, int] = field(default_factory=dict)
+
+    def add(self, masks: dict[str, Mask], rows: int) -> Mask:
+        """Take in where columns have values; return the rows that miss none."""
+        kept: Mask = np.ones(rows, dtype=np.bool_)
+        for name, mask in masks.items():
+            kept &= mask
+            if not mask.all():
+                self.columns[name] = self.columns.get(name, 0) + int((~mask).sum())
+        lost: Indices = np.flatnonzero(~kept)
+        room = SHOWN - len(self.first)
+        self.first += (self.rows + lost[:room]).tolist() if room > 0 else []
+        self.rows, self.missing = self.rows + rows, self.missing + len(lost)
+        return kept
+
+    def judge(self, label: str, recipe: Recipe) -> None:
+        """Raise where too much is missing."""
+        if self.rows == 0:
+            raise PoolError(f"{label} has no rows.")
+        if not self.missing:
+            return
+        rows = ", ".join(map(str, self.first)) + (", ..." if self.missing > SHOWN else "")
+        worst = sorted(self.columns.items(), key=lambda item: -item[1])[:SHOWN]
+        columns = ", ".join(f"{name!r} ({count})" for name, count in worst)
+        what = f"{self.missing} of {self.rows} rows miss something (null, NaN or infinite)"
+        where = f"rows {rows}; columns {columns}"
+        if self.missing == self.rows:
+            raise PoolError(f"{label}: all {what}: {where}. No candidate is left.")
+        if recipe.missing == "refuse":
+            raise PoolError(
+                f"{label}: {what}: {where}. Impute them first, leave columns out by "
+                'features=[...], or leave these rows out by missing="drop".'
+            )
+        log.warning("%s: %s and are left out: %s", label, what, where)
+
+
+def names_of(name: str, column: pa.Array) -> pa.Array:
+    """Return a column of names as plain text or int64."""
+    types = arrow().types
+    values = levels_of(name, column)
+    if types.is_floating(values.type) or types.is_boolean(values.type):
+        raise PoolError(
+            f"name={name!r}: names must be strings or whole numbers, got {column.type}."
+        )
+    return values
+
+
+def _keys(names: pa.Array) -> Keys:
+    values = names.to_numpy(zero_copy_only=False)
+    keys: Keys = values.astype(np.int64 if values.dtype.kind == "i" else np.str_)
+    return keys

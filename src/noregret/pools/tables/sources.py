@@ -1,0 +1,257 @@
+"""Tables of others, walked as Arrow record batches.
+
+CSV files, a block at a time, and the types of their columns.
+
+Pools from files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, final
+
+from noregret.arrays import chunk_rows
+from noregret.errors import PoolError, require_extra
+from noregret.progress import Display
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Source(Protocol):
+    """A table that can be walked again and again, a block of rows at a time."""
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        ...
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and types of its columns."""
+        ...
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows it has, if that is known before a walk."""
+        ...
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Walk these columns in order."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A data frame in memory."""
+
+    label: str
+    table: pa.Table
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.table.schema
+
+    @property
+    def rows(self) -> int:
+        return int(self.table.num_rows)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        chosen = self.table.select(list(columns))
+        pa = arrow()
+        for batch in chosen.to_batches(max_chunksize=chunk_rows(len(columns))):
+            plain = [_without_views(column) for column in batch.columns]
+            yield pa.RecordBatch.from_arrays(plain, list(columns))
+
+
+def arrow(module: str = "pyarrow") -> Any:
+    """Return PyArrow, or a module of it."""
+    return require_extra(module, extra="tables", what="reading data frames and table files")
+
+
+def is_frame(thing: object) -> bool:
+    """Tell whether something is a data frame; a single column (a series) is none.
+
+    >>> is_frame([[1.0, 2.0]])
+    False
+    """
+    if hasattr(thing, "__dataframe__"):
+        return True
+    named = hasattr(thing, "columns") or hasattr(thing, "column_names")
+    return named and (hasattr(thing, "__arrow_c_stream__") or hasattr(thing, "__arrow_c_array__"))
+
+
+def frame_of(label: str, frame: object) -> Frame:
+    """Return a data frame of any library, by the Arrow stream it offers or else by interchange."""
+    streams = hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")
+    if not streams and not hasattr(frame, "__dataframe__"):
+        raise PoolError(
+            f"{label} must be a data frame of pandas, Polars, PyArrow or another library that "
+            f"offers __arrow_c_stream__ or __dataframe__, got {type(frame).__name__}. "
+            "An array goes to noregret.Pool(X); a lazy frame must be collected first."
+        )
+    pa = arrow()
+    try:
+        if streams:
+            return Frame(label, pa.table(frame))
+        return Frame(label, arrow("pyarrow.interchange").from_dataframe(frame))
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+        raise PoolError(
+            f"{label} cannot be read: {error}. "
+            "Columns must hold numbers, booleans or strings, each column of one kind."
+        ) from error
+
+
+def _without_views(column: pa.Array) -> pa.Array:
+    """Return text that is held as views, as in Polars, as plain text: Arrow can do more with it."""
+    pa = arrow()
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    if pa.types.is_dictionary(column.type):
+        values = _without_views(column.dictionary)
+        return pa.DictionaryArray.from_arrays(column.indices, values)
+    return column
+
+
+def walk(
+    source: Source, columns: Sequence[str], *, label: str, total: int | None, progress: bool
+) -> Iterator[pa.RecordBatch]:
+    """Walk a table, showing how far it is once that takes long."""
+    with Display(label, total=total, shown=progress) as display:
+        for batch in source.batches(columns):
+            yield batch
+            display.advance(batch.num_rows)
+
+
+BLOCK_BYTES = 1 << 22  # types are first guessed from so much; some thirty blocks are read ahead
+
+
+class UnsettledError(PoolError):
+    """A type that was guessed from the first block does not fit a later one."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """A CSV file with a header, compressed or not."""
+
+    path: Path
+    schema: pa.Schema
+    rows = None  # known after a walk only
+
+    @property
+    def label(self) -> str:
+        return str(self.path)
+
+    @classmethod
+    def opened(cls, path: Path) -> Sheet:
+        """Guess types from the first block, which for most files is all of it."""
+        with _reader(path, {}) as reader:
+            schema = reader.schema
+        _require_header(path, schema.names)
+        return cls(path, schema)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        pa, types = arrow(), {name: self.schema.field(name).type for name in columns}
+        try:
+            with _reader(self.path, types) as reader:
+                for batch in reader:
+                    yield batch.select(list(columns))
+        except pa.ArrowInvalid as error:
+            if "conversion error" in str(error):
+                raise UnsettledError(f"{self.path}: {error}.") from error
+            raise
+
+    def settled(self) -> Sheet:
+        """Find types that fit every block: one more pass, of text."""
+        pa = arrow()
+        names = [name for name in self.schema.names if self.schema.names.count(name) == 1]
+        types = {name: self.schema.field(name).type for name in names}
+        with _reader(self.path, dict.fromkeys(names, pa.string())) as reader:
+            for batch in reader:
+                for name in names:
+                    types[name] = _fitting(types[name], batch.column(name))
+        return replace(self, schema=pa.schema(types))
+
+
+def _reader(path: Path, types: dict[str, Any]) -> Any:
+    csv = arrow("pyarrow.csv")
+    return csv.open_csv(
+        path,
+        read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+        convert_options=csv.ConvertOptions(
+            column_types=types, include_columns=list(types), strings_can_be_null=True
+        ),
+    )
+
+
+def _fitting(type_: Any, text: pa.Array) -> Any:
+    """Return the narrowest type, from this one on, that the text of a block can be read as."""
+    pa = arrow()
+    wider = {
+        pa.null(): (pa.int64(), pa.float64(), pa.bool_()),
+        pa.int64(): (pa.int64(), pa.float64()),
+    }
+    if text.null_count == len(text):
+        return type_
+    plain = arrow("pyarrow.compute").utf8_trim_whitespace(text)
+    for candidate in wider.get(type_, (type_,)):
+        try:
+            plain.cast(candidate)
+        except pa.ArrowException:
+            continue
+        return candidate
+    return pa.string()
+
+
+def _require_header(path: Path, names: list[str]) -> None:
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        raise PoolError(
+            f"{path}: its header is one column, {names[0]!r}; fields must be separated by commas. "
+            "Read it with pandas or Polars and give the frame to noregret.Pool.from_frame."
+        )
+    if all(_is_number(name) for name in names) and names != [str(at) for at in range(len(names))]:
+        raise PoolError(
+            f"{path}: its first line holds numbers only ({', '.join(names[:4])}...), but must "
+            "hold the names of the columns."
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Parquet:
+    """A Parquet file."""
+
+    path: Path
+
+    @property
+    def label(self) -> str:
+        return str(self.path)
+
+    @property
+    def schema(self) -> pa.Schema:
+        with arrow("pyarrow.parquet").ParquetFile(self.path) as file:
+            return file.schema_arrow
+
+    @property
+    def rows(self) -> int:
+        with arrow("pyarrow.parquet").ParquetFile(self.path) as file:
+            return int(file.metadata.num_rows)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        size = chunk_rows(len(columns))
+        # Buffered beforehand, all of the file would be in memory before long.
+        with arrow("pyarrow.parquet").ParquetFile(self.path, pre_buffer=False) as file:
+            yield from file.iter_batches(batch_size=size, columns=list(columns))

@@ -1,0 +1,197 @@
+"""A survey of exact posteriors: rows are brought up to date when they could matter."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from noregret.acquisitions import Acquisition
+from noregret.arrays import Indices, Matrix, Vector, chunk_rows
+from noregret.pools import Candidates
+from noregret.posterior_caches.base import Work, bring, log_restart, priors
+from noregret.posterior_caches.kernel_values import KeptValues
+from noregret.posteriors import ExactPosterior, Points, Posterior
+from noregret.threads import spread
+
+SCAN = 1 << 15  # rows whose bounds are computed together: their columns stay in a core's cache
+TOGETHER = 1 << 11  # rows brought up to date together, at most
+BLAS_LIKES = 512  # right-hand sides from which on a triangular solve is as fast as a product
+KEPT = 1 << 29  # bytes of kernel values
+ROOM = 1e-9  # by which gains are rounded up
+
+
+@final
+class ExactSurvey:
+    """Follows exact posteriors lazily: O(n) for a row and update, and only for rows that matter.
+
+    Each update of the posterior is a column u of weights, with σ²_new(x) = σ²_old(x) − (k(x)ᵀu)²
+    and a gain s = g·(ȳ_B − μ_j)² (`ExactPosterior`, (3)). A row that missed some updates has
+    today, β being today's,
+
+        μ + βσ ≤ μ_old + σ_old·√(β² + Σ s)                                                  (1)
+
+    the sum over the updates missed: by Cauchy-Schwarz (μ − μ_old)² ≤ Σs·(σ²_old − σ²). Rows whose
+    bound cannot win are left alone; others catch up by one product of their kernel values with the
+    columns missed, and the mean, k(x)ᵀα, carries no history. Some numbers a row are kept, and its
+    kernel values while those of all rows fit `memory`.
+
+    Before the first update every row has mean 0 and variance k(x, x), so that starting again is to
+    say that all updates were missed, with Σs = ȳᵀα.
+    """
+
+    def __init__(self, pool: Candidates, work: Work, memory: int = KEPT) -> None:
+        N = len(pool)
+        self._pool, self._work = pool, work
+        self._kept = KeptValues(pool, min(memory, KEPT))
+        self._last: ExactPosterior | None = None
+        self._U: Matrix = np.zeros((0, 0), order="F")  # (points, updates kept), with room to grow
+        self._first = 0  # the update in the first column of U
+        self._now = 0  # updates followed
+        self._gain = 0.0  # Σ s of all of them
+        self._stamp: npt.NDArray[np.int32] = np.zeros(N, dtype=np.int32)  # updates a row has seen
+        self._since: Vector = np.zeros(N)  # Σ s at that time
+        self._high: Vector = np.zeros(N)  # mean, and …
+        self._reach: Vector = np.zeros(N)  # … deviation, at that time, with rounding added
+        self.mean: Vector = np.zeros(N)
+        self.variance: Vector = np.zeros(N)
+        self.prior: Vector = np.zeros(N)
+        self.slack = self.relative = 0.0
+        self._least = (0.0, 0.0)  # rounding that was found to be there
+        self.extra = 0.0  # Σ s of further updates, which no row has seen
+
+    def follow(self, posterior: Posterior) -> None:
+        assert isinstance(posterior, ExactPosterior)
+        if posterior is self._last:
+            return
+        missed = self._missed(posterior)
+        last, self._last = self._last, None  # broken off in the middle, the next one starts again
+        if missed is None:
+            self._restart(last, posterior)
+        else:
+            self._record(posterior, missed)
+        self._last = posterior
+        slack, relative = posterior.rounding
+        self.slack, self.relative = max(slack, self._least[0]), max(relative, self._least[1])
+
+    def refresh(self, rows: Indices) -> None:
+        behind = rows[self._stamp[rows] < self._now]
+        if not behind.size:
+            return
+        p = self._last
+        assert p is not None
+        step = min(chunk_rows(2 * len(p.points)), TOGETHER)
+        self._kept.follow(p.kernel, p.points)
+        bring(partial(self._catch_up, p), behind, step, self._work)
+
+    def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
+        N = len(self.mean)
+        bound = np.empty(N)
+
+        def scan(rows: slice) -> None:
+            gain = self._gain * (1 + ROOM) + self.extra - self._since[rows]
+            np.maximum(gain, 0.0, out=gain)
+            high = self._high[rows] + self.slack
+            bound[rows] = acquisition.ceiling(high, self._reach[rows], gain, beta, top)
+
+        spread(scan, [slice(start, start + SCAN) for start in range(0, N, SCAN)])
+        self._work.scanned += N
+        self._work.bytes += 32 * N
+        return bound
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        """k(x, z) − k(x)ᵀ A⁻¹ k(z): O(n) a pair."""
+        p = self._last
+        assert p is not None
+        X, Z = self._pool.rows(rows), self._pool.rows(others)
+        C = p.kernel(X, Z) - p.kernel(X, p.points.X) @ p.weights(Z)
+        return C, C
+
+    def widen(self, mean_error: float, relative_error: float) -> None:
+        self._least = (max(self._least[0], mean_error), max(self._least[1], relative_error))
+        last, self._last = self._last, None
+        assert last is not None
+        log_restart(mean_error, relative_error, len(self.mean))
+        self.follow(last)
+
+    def _missed(self, posterior: ExactPosterior) -> int | None:
+        """Return how many of the posterior's last updates are new; None if it does not follow."""
+        last = self._last
+        if last is None or last.kernel is not posterior.kernel or last.ridge != posterior.ridge:
+            return None
+        if _same(posterior.base, last.base):
+            n, before = len(last.points), len(last.gains)
+            more = len(posterior.gains) - before
+            if more < 0 or len(posterior.points) < n:
+                return None
+            same = np.array_equal(posterior.gains[:before], last.gains)
+            return more if same and np.array_equal(posterior.tail[:n, :before], last.tail) else None
+        return len(posterior.gains) if _same(posterior.base, last.points) else None
+
+    def _restart(self, last: ExactPosterior | None, posterior: ExactPosterior) -> None:
+        p = posterior.points
+        if last is None or last.kernel is not posterior.kernel:
+            priors(posterior.kernel, self._pool, self.prior)
+        self._now = self._first = int(len(p) > 0)
+        self._gain = max(float(p.y @ posterior.alpha), 0.0)
+        self._stamp[:], self._since[:] = 0, 0.0
+        self.mean[:], self.variance[:] = 0.0, self.prior
+        self._high[:], self._reach[:] = 0.0, np.sqrt(self.prior)
+
+    def _record(self, posterior: ExactPosterior, missed: int) -> None:
+        """Keep the new columns, and of the old ones as many as there are points."""
+        n, before = len(posterior.points), len(posterior.gains) - missed
+        kept = self._now - self._first
+        rows, columns = self._U.shape
+        if n > rows or kept + missed > columns:
+            keep = min(kept, max(64, n))
+            grown = np.zeros((max(rows, n + n // 2 + 16), 2 * keep + missed + 64), order="F")
+            grown[:rows, :keep] = self._U[:, kept - keep : kept]
+            self._U, self._first, kept = grown, self._now - keep, keep
+        self._U[:, kept : kept + missed] = 0.0
+        self._U[:n, kept : kept + missed] = posterior.tail[:, before:]
+        self._now += missed
+        self._gain += float(posterior.gains[before:].sum())
+
+    def _catch_up(self, posterior: ExactPosterior, rows: Indices) -> Work:
+        n, work = len(posterior.points), Work(refreshed=len(rows))
+        K = self._kept.of(posterior.kernel, posterior.points, rows)
+        stamps, self._stamp[rows] = self._stamp[rows], 0  # broken off, they start again
+        prior, variance = self.prior[rows], self.variance[rows]
+        ages = self._now - stamps
+        patience = n if len(rows) < BLAS_LIKES else n // 2  # updates, before a solve costs less
+        anew = (stamps < self._first) | (ages > patience)
+        recent = ~anew & (ages <= max(8, n // 16))
+        for group in (recent, ~anew & ~recent):
+            if group.any():
+                variance[group] -= self._missed_by(K[group], stamps[group], work)
+        if anew.any():
+            variance[anew] = prior[anew] - posterior.explained(K[anew])
+            work.product(int(anew.sum()), n, n // 2)
+        np.maximum(variance, 0.0, out=variance)  # rounding, as in ExactPosterior
+        mean = K @ posterior.alpha
+        self.mean[rows], self.variance[rows] = mean, variance
+        self._high[rows] = mean + self.slack
+        self._reach[rows] = np.sqrt(variance + 2 * self.relative * prior)
+        self._since[rows] = self._gain
+        self._stamp[rows] = self._now
+        work.product(len(rows), n, 1 + self._pool.dim)
+        return work
+
+    def _missed_by(self, K: Matrix, stamps: npt.NDArray[np.int32], work: Work) -> Vector:
+        """Return Σ(k(x)ᵀu)² over the updates that each row missed."""
+        oldest = int(stamps.min())
+        T: Matrix = K @ self._U[: K.shape[1], oldest - self._first : self._now - self._first]
+        if oldest < stamps.max():
+            T *= np.arange(oldest, self._now) >= stamps[:, None]
+        work.product(len(K), K.shape[1], T.shape[1])
+        return np.asarray(np.einsum("ij,ij->i", T, T))
+
+
+def _same(a: Points, b: Points) -> bool:
+    """Tell whether two sets of points are the same, with the same values."""
+    return a is b or (
+        np.array_equal(a.rows, b.rows) and np.array_equal(a.w, b.w) and np.array_equal(a.y, b.y)
+    )

@@ -1,0 +1,230 @@
+"""Covariances of sparse posteriors between rows and a few others, from kernel values of rows.
+
+A survey of sparse posteriors: a pass a posterior, in which most rows drop out early.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from noregret.acquisitions import Acquisition
+from noregret.arrays import Indices, Matrix, Vector
+from noregret.kernels import Kernel
+from noregret.pools import Candidates
+from noregret.posterior_caches.base import Work, bring, log_restart, priors
+from noregret.posterior_caches.kernel_values import Columns
+from noregret.posteriors import EPS, NystromPosterior, Posterior, cholesky
+from noregret.threads import Scratch, spread
+
+
+@final
+class Pairs:
+    """c̃ and k̃ of `NystromPosterior`: O(m) a pair, given k_S(x), and O(m²) once for each other."""
+
+    def __init__(self, pool: Candidates, posterior: NystromPosterior) -> None:
+        self._pool, self._posterior = pool, posterior
+        self._last: tuple[bytes, Matrix, Indices] | None = None  # others, weights, not members
+
+    def between(self, rows: Indices, K: Matrix, others: Indices) -> tuple[Matrix, Matrix]:
+        """Return c̃ and k̃ between rows, whose columns k_S(x) are K, and others."""
+        p, key, last = self._posterior, others.tobytes(), self._last
+        if last is None or last[0] != key:
+            outside = np.flatnonzero(~np.isin(others, p.members.rows))  # k = zᵀz at members
+            model, projection = p.weights(self._pool.rows(others))
+            both = np.concatenate([model, projection[:, outside]], axis=1).T
+            last = self._last = key, np.ascontiguousarray(both), outside
+        _, both, outside = last  # its own: other threads may have others
+        P = both @ K
+        C = P[: len(others)]
+        R = C.copy() if outside.size else C
+        if outside.size:
+            X, Z = self._pool.rows(rows), self._pool.rows(others[outside])
+            R[outside] += p.kernel(Z, X) - P[len(others) :]
+        return C.T, R.T
+
+
+TOGETHER = 2048  # rows brought up to date together, at most
+STAGES = (0.4, 0.65, 0.8, 0.9, 1.0)  # shares of the dictionary taken in one after another
+EXITS = (0.8, 0.9, 1.0)  # … after which rows may drop out
+WORTH = 0.7  # share of a piece still in the race over which nobody is left out
+
+
+@final
+class NystromSurvey:
+    """Follows Nyström posteriors, each with a dictionary of its own: O(N·m²) at worst.
+
+    With T lower triangular, TᵀT = LS⁻ᵀ(I − ridge·V⁻¹)LS⁻¹, the variance is
+
+        σ̃²(x) = k(x, x) − ‖T k_S(x)‖²,       μ̃(x) = k_S(x)ᵀ LS⁻ᵀθ                          (1)
+
+    Every further entry of T k_S lowers it, so that a part of them gives an upper bound, and a row
+    whose bound falls below what the best will reach is not looked at further.
+
+    Where members stay, a posterior differs from the last by few columns, (3) of
+    `NystromPosterior.moved`, and every row is carried on: O(N·m) a column. Sticky ones always do;
+    fresh ones too while all that was told is drawn, as where variances are far above the ridge, so
+    that once they have stayed no row is left out.
+    """
+
+    def __init__(self, pool: Candidates, memory: int, work: Work) -> None:
+        N = len(pool)
+        self._pool, self._work = pool, work
+        self._columns, self._scratch = Columns(pool, memory), Scratch()
+        self._kernel: Kernel | None = None
+        self._last: NystromPosterior | None = None
+        self._T: Matrix | None = None
+        self._weights: Vector = np.zeros(0)
+        self._pairs: Pairs | None = None
+        self._now = 0  # posteriors followed
+        self._stamp: npt.NDArray[np.int32] = np.full(N, -1, dtype=np.int32)  # the last they saw
+        self._sharp = False  # whether all have seen it
+        self._stays = False  # whether its members will likely be those of the next
+        self.mean: Vector = np.zeros(N)
+        self.variance: Vector = np.zeros(N)
+        self.prior: Vector = np.zeros(N)
+        self.slack = self.relative = 0.0
+
+    def follow(self, posterior: Posterior) -> None:
+        assert isinstance(posterior, NystromPosterior)
+        if posterior is self._last:
+            return
+        last, self._last = self._last, None  # broken off, the next one starts again
+        if posterior.kernel is not self._kernel:
+            self._kernel = posterior.kernel
+            priors(posterior.kernel, self._pool, self.prior)
+        moved = posterior.moved(last) if last is not None and self._sharp else None
+        self._stays = posterior.sticky or (last is not None and _grown(posterior, last))
+        self._columns.follow(posterior.kernel, posterior.members)
+        self._T, self._weights = None, posterior.mean_weights()
+        self._pairs = Pairs(self._pool, posterior)
+        self.slack, relative = posterior.rounding
+        self.relative = relative + 8 * len(posterior.members) * EPS  # as in `_triangle`
+        self._now += 1
+        self._sharp = moved is not None
+        if moved is not None:
+            self._advance(*moved)
+        self._last = posterior
+
+    def refresh(self, rows: Indices) -> None:
+        behind = rows[self._stamp[rows] < self._now]
+        if not behind.size:
+            return
+        late = rows if 2 * len(behind) > len(rows) else behind  # a whole piece is copied faster
+        bring(partial(self._compute, self._triangle()), late, TOGETHER, self._work)
+
+    def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
+        p, bound = self._last, np.empty(len(self.mean))
+        assert p is not None
+        if self._sharp:
+            room = self.relative * self.prior
+            return acquisition.score(self.mean + self.slack, self.variance + room, beta, top)
+        if self._stays:  # what is known of every row can be carried on to the next posterior
+            floor = -np.inf
+        look = partial(self._pass, self._triangle(), acquisition, beta, top, floor, bound)
+        for work in spread(look, self._columns.pieces):
+            self._work.add(work)
+        self._work.scanned += len(bound)
+        self._sharp = bool((self._stamp == self._now).all())
+        return bound
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        """c̃ and k̃ of `NystromPosterior`, through kept kernel values: O(m) a pair."""
+        assert self._pairs is not None
+        K = self._columns.of(rows)
+        self._work.product(len(rows), len(K), len(others))
+        return self._pairs.between(rows, K, others)
+
+    def widen(self, mean_error: float, relative_error: float) -> None:
+        self.slack = max(self.slack, mean_error)
+        self.relative = max(self.relative, relative_error)
+        self._now += 1
+        self._sharp = False
+        log_restart(mean_error, relative_error, len(self.mean))
+
+    def _triangle(self) -> Matrix:
+        """Return T of (1)."""
+        p = self._last
+        assert p is not None
+        if self._T is None:
+            T, jitter = cholesky.explained(p.R, p.ridge, p.LS)
+            self._T = np.ascontiguousarray(T)
+            self.relative = max(self.relative, p.rounding[1] + 2 * jitter)
+        return self._T
+
+    def _advance(self, U: Matrix, signs: Vector) -> None:
+        """Carry every row on to a posterior that has moved by few columns."""
+        W = np.concatenate([U, self._weights[:, None]], axis=1).T
+
+        def advance(rows: slice) -> None:
+            Y = W @ self._columns.of(rows)
+            self.mean[rows] = Y[-1]
+            moved = self.variance[rows] + signs @ Y[:-1] ** 2
+            self.variance[rows] = np.maximum(moved, 0.0)  # rounding, as in NystromPosterior
+            self._stamp[rows] = self._now
+
+        spread(advance, self._columns.pieces)
+        self._work.product(len(self.mean), W.shape[1], len(W))
+        self._work.refreshed += len(self.mean)
+
+    def _compute(self, T: Matrix, rows: Indices) -> Work:
+        """Compute (1) for rows."""
+        work, K = Work(refreshed=len(rows)), self._columns.of(rows)
+        self.mean[rows] = self._weights @ K
+        Y = np.matmul(T, K, out=self._scratch.matrix("rows", *K.shape))
+        left = self.prior[rows] - np.einsum("ij,ij->j", Y, Y)
+        work.product(len(rows), len(K), len(K))
+        self.variance[rows] = np.maximum(left, 0.0)  # rounding, as in NystromPosterior
+        self._stamp[rows] = self._now
+        return work
+
+    def _pass(
+        self,
+        T: Matrix,
+        acquisition: Acquisition,
+        beta: float,
+        top: float,
+        floor: float,
+        bounds: Vector,
+        rows: slice,
+    ) -> Work:
+        """Write upper bounds on scores of some rows, sharp where they reach the floor."""
+        K, work = self._columns.of(rows), Work()
+        m, count = K.shape
+        mean, left = self._weights @ K, self.prior[rows].copy()
+        work.product(count, m, 1)
+        high, room = mean + self.slack, self.relative * self.prior[rows]
+        bound = acquisition.score(high, left + room, beta, top)
+        race = np.arange(count)  # those not left out yet; K holds theirs
+        done = 0
+        for share in STAGES:
+            stop = int(np.ceil(share * m))
+            out = self._scratch.matrix("stage", stop - done, len(race))
+            Y = np.matmul(T[done:stop, :stop], K[:stop], out=out)
+            work.product(len(race), stop, stop - done)
+            left[race] -= np.einsum("ij,ij->j", Y, Y)
+            done = stop
+            if share not in EXITS:
+                continue
+            some = np.maximum(left[race], 0.0) + room[race]
+            bound[race] = acquisition.score(high[race], some, beta, top)
+            ahead = np.flatnonzero(bound[race] >= floor)
+            if done < m and len(ahead) < WORTH * len(race):
+                race, K = race[ahead], K.take(ahead, axis=1)
+        work.refreshed = len(race)
+        self.mean[rows] = mean
+        self.variance[rows] = np.maximum(left, 0.0)  # rounding, as in NystromPosterior
+        stamps = np.full(count, -1, dtype=np.int32)
+        stamps[race] = self._now
+        self._stamp[rows] = stamps
+        bounds[rows] = bound
+        return work
+
+
+def _grown(p: NystromPosterior, last: NystromPosterior) -> bool:
+    """Tell whether the members are the last ones, and perhaps others behind them."""
+    known = len(last.members)
+    return known > 0 and np.array_equal(p.members.rows[:known], last.members.rows)

@@ -1,0 +1,266 @@
+"""maximize and minimize: the loop, with progress and a clean way out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from noregret.algorithms import auto
+from noregret.arrays import Vector
+from noregret.errors import ArgumentError, ExhaustedError, TellError, require_count
+from noregret.optimizer import MOST_VALUE, Batch, Best, Certificate, Failed, Goal, Optimizer
+from noregret.pools import Domain, Keys
+from noregret.progress import Display
+from noregret.run.stopping import Stop, Watch, as_stops
+from noregret.text import counted
+
+Objective: TypeAlias = Callable[[Vector], "float | Failed"]
+Callback: TypeAlias = Callable[[Optimizer, Batch, "list[float | Failed]"], "bool | None"]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What a run found, and the optimizer to go on with.
+
+    `ids` and `values` hold every evaluation in order, NaN where it failed; `switches` counts how
+    often one was of another candidate than the one before. `ended` says why the run stopped: the
+    budget, a stop (and which), the callback, or Ctrl-C.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+    >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.uniform, budget=20)
+    >>> result.ended, len(result.values), result.optimizer.evaluations, result.switches
+    ('budget spent', 20, 20, 14)
+    """
+
+    optimizer: Optimizer
+    ids: Keys
+    values: Vector
+    ended: str
+    switches: int
+
+    def best(self) -> Best:
+        """Return the recommended candidate.
+
+        >>> import noregret as nr
+        >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+        >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.uniform, budget=20)
+        >>> result.best().id
+        2
+        """
+        return self.optimizer.best()
+
+    def certificate(self) -> Certificate:
+        """Return how far the recommendation can be from the true best.
+
+        >>> import noregret as nr
+        >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+        >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.mini_gp_ucb, budget=2000,
+        ...                      kernel=nr.RBF(), noise_std=0.1)
+        >>> result.certificate().gap < 0.1
+        True
+        """
+        return self.optimizer.certificate()
+
+    def explain(self) -> str:
+        """Say what was done and why, what was learned for that, and what it guarantees.
+
+        >>> import noregret as nr
+        >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+        >>> result = nr.maximize(lambda x: x[0], pool, budget=20)
+        >>> result.explain().partition(";")[0]
+        'Exact posterior on 3 unique points'
+        """
+        return self.optimizer.account()
+
+    def __str__(self) -> str:
+        found = f"best {self.best()}" if self.optimizer.evaluations else "nothing measured"
+        spent = counted(len(self.values), "evaluation")
+        failed = int(np.isnan(self.values).sum())
+        ended = f"{failed} failed; {self.ended}" if failed else self.ended
+        return f"{spent} ({ended}), {counted(self.switches, 'switch', 'switches')}; {found}"
+
+
+def maximize(
+    f: Objective,
+    pool: Domain,
+    budget: int,
+    *,
+    algorithm: Callable[..., Optimizer] = auto,
+    stop_when: Stop[Any] | Sequence[Stop[Any]] | None = None,
+    callback: Callback | None = None,
+    progress: bool = True,
+    by_id: bool = False,
+    **settings: object,
+) -> Result:
+    """Find the candidate of largest f, by noisy evaluations.
+
+    `f` is given the features of one candidate (its id, with `by_id=True`) and returns a value, or
+    FAILED. `settings` go to the algorithm. `stop_when` ends the run before the budget is spent: a
+    `Target`, `Patience` or `GapBelow`, or several, of which the first that is met ends it; they
+    are looked at after every batch, and before the first where values were told. A
+    `callback(optimizer, batch, values)` is called after every batch and ends the run by returning
+    True. Ctrl-C ends it too, keeping every value told; an exception in `f` carries what was found
+    as `error.result`.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 100] for x in range(101)])
+    >>> result = nr.maximize(lambda x: -((x[0] - 0.7) ** 2), pool, algorithm=nr.mini_gp_ucb,
+    ...                      budget=60, kernel=nr.RBF(0.2), noise_std=0.01)
+    >>> bool(abs(result.best().x[0] - 0.7) < 0.1)
+    True
+    """
+    wishes = _Wishes(budget, as_stops(stop_when), callback, progress, by_id)
+    return _optimise("max", f, pool, algorithm, wishes, settings)
+
+
+def minimize(
+    f: Objective,
+    pool: Domain,
+    budget: int,
+    *,
+    algorithm: Callable[..., Optimizer] = auto,
+    stop_when: Stop[Any] | Sequence[Stop[Any]] | None = None,
+    callback: Callback | None = None,
+    progress: bool = True,
+    by_id: bool = False,
+    **settings: object,
+) -> Result:
+    """Find the candidate of smallest f, by noisy evaluations; the rest is as in `maximize`.
+
+    >>> import noregret as nr
+    >>> pool = nr.Pool([[x / 100] for x in range(101)])
+    >>> result = nr.minimize(lambda x: (x[0] - 0.7) ** 2, pool, algorithm=nr.mini_gp_ucb,
+    ...                      budget=60, kernel=nr.RBF(0.2), noise_std=0.01)
+    >>> bool(abs(result.best().x[0] - 0.7) < 0.1)
+    True
+    """
+    wishes = _Wishes(budget, as_stops(stop_when), callback, progress, by_id)
+    return _optimise("min", f, pool, algorithm, wishes, settings)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Wishes:
+    """How a run is to go, apart from function and algorithm."""
+
+    budget: int
+    stops: tuple[Stop[Any], ...]
+    callback: Callback | None
+    progress: bool
+    by_id: bool
+
+
+def _optimise(
+    goal: Goal,
+    f: Objective,
+    pool: Domain,
+    algorithm: Callable[..., Optimizer],
+    wishes: _Wishes,
+    settings: dict[str, object],
+) -> Result:
+    if not callable(f):
+        raise ArgumentError(f"the function to optimise must be callable, got {f!r}.")
+    if not callable(algorithm):
+        raise ArgumentError(
+            f"algorithm must be one of the library's functions, such as noregret.mini_gp_ucb, "
+            f"got {algorithm!r}."
+        )
+    if "goal" in settings:
+        raise ArgumentError(
+            f"goal={settings['goal']!r}: maximize and minimize set the goal themselves; the "
+            "smallest value is found by noregret.minimize."
+        )
+    require_count("budget", wishes.budget)
+    return _run(f, algorithm(pool, goal=goal, **settings), wishes)
+
+
+def _run(f: Callable[..., float | Failed], optimizer: Optimizer, wishes: _Wishes) -> Result:
+    history, watch, budget = _History(optimizer), Watch(wishes.stops, optimizer), wishes.budget
+    with Display("evaluations", total=budget, shown=wishes.progress) as display:
+        try:
+            ended = watch.ended()  # a history may be enough
+            while ended is None and optimizer.spent < budget:
+                batch = optimizer.ask(at_most=budget - optimizer.spent)
+                told: list[float | Failed] = []
+                try:
+                    _evaluate(f, batch, wishes.by_id, told, display)
+                finally:  # what was measured is kept, whatever ended it
+                    history.tell(batch[: len(told)], told)
+                if wishes.callback is not None and wishes.callback(optimizer, batch, told):
+                    return history.result("callback")
+                ended = watch.ended()
+        except KeyboardInterrupt:
+            return history.result("interrupted")
+        except ExhaustedError:
+            ended = "every candidate evaluated"
+        except Exception as error:
+            error.result = history.result("error")  # type: ignore[attr-defined]  # for the caller
+            raise
+    return history.result(ended or "budget spent")
+
+
+@final
+class _History:
+    """Every evaluation of a run, in order."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._optimizer = optimizer
+        self._ids: list[Keys] = []  # one array a tell
+        self._values: list[float] = []
+        self._switches = 0
+        self._last: Keys = np.empty(0, dtype=np.int64)  # the candidate evaluated last, if any
+
+    def tell(self, part: Batch, told: list[float | Failed]) -> None:
+        self._optimizer.tell(part, told)
+        runs = np.concatenate([self._last, part.ids]) if self._last.size else part.ids
+        self._switches += int(np.count_nonzero(runs[1:] != runs[:-1]))
+        self._last = runs[-1:]
+        self._ids.append(part.sequence)
+        self._values.extend(math.nan if isinstance(value, Failed) else value for value in told)
+
+    def result(self, ended: str) -> Result:
+        none: Keys = np.empty(0, dtype=np.int64)
+        keys: Keys = np.concatenate(self._ids) if self._ids else none  # type: ignore[assignment]  # of one kind
+        return Result(self._optimizer, keys, np.array(self._values), ended, self._switches)
+
+
+def _evaluate(
+    f: Callable[..., float | Failed],
+    batch: Batch,
+    by_id: bool,
+    told: list[float | Failed],
+    display: Display,
+) -> None:
+    what = batch.sequence.tolist() if by_id else batch
+    for argument in what:
+        try:
+            told.append(_checked(f(argument)))
+        except Exception as error:
+            error.add_note(
+                "raised by the function being optimised; what was found before is in .result of "
+                "this exception. If an evaluation may fail, return noregret.FAILED from it."
+            )
+            raise
+        display.advance()
+
+
+def _checked(value: object) -> float | Failed:
+    """Return what f gave as a number, or refuse it before more is measured in vain."""
+    if isinstance(value, Failed):
+        return value
+    try:
+        number = float(np.asarray(value, dtype=np.float64).item())
+    except (TypeError, ValueError):
+        number = math.nan
+    if not abs(number) <= MOST_VALUE:  # NaN included
+        raise TellError(
+            f"the function returned {value!r}; it must return a number of at most {MOST_VALUE:g}, "
+            "or noregret.FAILED."
+        )
+    return number

@@ -1,0 +1,8 @@
+"""The best candidate of a pool, or point of a box."""
+
+from noregret.search.base import Ranking, Search
+from noregret.search.box import BoxSearch, search_of
+from noregret.search.box_ascent import TOPS, around
+from noregret.search.enumeration import Enumeration
+
+__all__ = ["TOPS", "BoxSearch", "Enumeration", "Ranking", "Search", "around", "search_of"]

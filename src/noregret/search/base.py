@@ -1,0 +1,77 @@
+"""The best candidate of a pool, exactly, streamed.
+
+One door: `Search.rank` finds the best candidate under a fresh posterior; the `Ranking` it returns
+then answers `best` again and again while variances shrink. Other ways to rank (on a device, over
+shards) stand behind the same door and give the same rows.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from noregret.acquisitions import Acquisition
+from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.pools import Picks, Places
+from noregret.posteriors import Posterior
+
+
+class Ranking(Protocol):
+    """An order of the pool that follows a posterior whose variances shrink."""
+
+    def best(self) -> int:
+        """Return the row of highest score, the lowest such row on ties."""
+        ...
+
+    def score(self, row: int) -> float:
+        """Return the score of a row on the posterior that was ranked."""
+        ...
+
+    def stale(self, row: int) -> float:
+        """Return the variance of a row on the posterior that was ranked."""
+        ...
+
+    def now(self, row: int) -> float:
+        """Return the variance of a row after what was shrunk."""
+        ...
+
+    def stays(self, row: int, most: int) -> int:
+        """Return how often in a row `best` would be this one, if each time it is taken; ≤ most."""
+        ...
+
+    def picks(self, rows: Indices) -> Picks:
+        """Return the points that were the best, given as rows."""
+        ...
+
+    def variances(self, rows: Indices) -> Vector:
+        """Return the variances of rows on the posterior that was ranked."""
+        ...
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        """Return model covariance and covariance of rows with others, on that posterior."""
+        ...
+
+    def shrink(self, row: int, count: int) -> None:
+        """Follow `count` hallucinated evaluations of a row: its mean stays, variances shrink."""
+        ...
+
+
+class Search(Protocol):
+    """Finds the best candidates of a domain."""
+
+    def within(self, places: Places) -> Search:
+        """Return the search as it is in a run that has met these places."""
+        ...
+
+    def rank(
+        self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
+    ) -> Ranking:
+        """Rank every candidate that is not excluded."""
+        ...
+
+    def draw(
+        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
+    ) -> Ranking:
+        """Rank by functions drawn from the posterior, their deviations times beta."""
+        ...

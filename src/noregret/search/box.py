@@ -1,0 +1,212 @@
+"""The best point of a box, by analytic gradients of mean and deviation."""
+
+from __future__ import annotations
+
+from typing import Protocol, final
+
+import numpy as np
+
+from noregret.acquisitions import Acquisition, Mean, tangent
+from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.kernels import own_slope, slopes
+from noregret.pools import Box, Candidates, Picks, Places
+from noregret.posteriors import Paths, Posterior
+from noregret.search.base import Search
+from noregret.search.box_ascent import STARTS, Ascent, Hill, spread_out
+from noregret.search.enumeration import Enumeration
+
+FEW_STARTS = 3
+STEP = 1e-5  # of the unit cube, for slopes of drawn functions by differences
+
+
+class Heights(Protocol):
+    """Finds the highest point of a function on a box."""
+
+    @property
+    def places(self) -> Places: ...
+
+    def highest(self, met: Matrix, hill: Hill, starts: int) -> tuple[int | None, Vector]:
+        """Return the highest point found, and its place among those met before if it is one."""
+        ...
+
+
+@final
+class BoxSearch:
+    """Searches a box from many starts; what is found is as good as these, nothing can promise more.
+
+    With k = k_P(x) and G its gradients, one a row, at the points P of the posterior,
+
+        ∇μ = Gᵀa,       ∇σ² = ∇k(x, x) − 2 GᵀB k                                            (1)
+    """
+
+    def __init__(self, places: Places, even: Matrix | None = None) -> None:
+        assert isinstance(places.domain, Box)
+        self.places, self.box = places, places.domain
+        self._even = even
+
+    def within(self, places: Places) -> BoxSearch:
+        """Points are numbered by the run that met them."""
+        return self if places is self.places else BoxSearch(places, self._even)
+
+    def rank(
+        self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
+    ) -> BoxRanking:
+        top = 0.0
+        if acquisition.uses_top:
+            means = BoxRanking(self, posterior, Mean(), 0.0, 0.0)
+            top = means.score(means.best())
+        return BoxRanking(self, posterior, acquisition, beta, top)
+
+    def draw(
+        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
+    ) -> BoxRanking:
+        return BoxRanking(self, posterior, rng, beta, 0.0)
+
+    def highest(self, met: Matrix, hill: Hill, starts: int) -> tuple[int | None, Vector]:
+        if self._even is None:
+            self._even = spread_out(self.box.dim)
+        return Ascent(self.box, self._even, met).highest(hill, starts)
+
+
+@final
+class BoxRanking:
+    """Follows one posterior over a box while variances shrink.
+
+    Scores are those of an acquisition, or of functions drawn from the posterior, a new one for
+    every choice, where a generator stands in its place.
+    """
+
+    def __init__(
+        self,
+        search: Heights,
+        posterior: Posterior,
+        how: Acquisition | np.random.Generator,
+        beta: float,
+        top: float,
+    ) -> None:
+        self._search, self._places = search, search.places
+        self._stale = self._now = posterior
+        self._how, self._beta, self._top = how, beta, top
+        self._new: list[Vector] = []  # points that were the best and not met before
+        self._best: int | None = None
+
+    def best(self) -> int:
+        if self._best is None:
+            self._best = self._found(self._now)
+        return self._best
+
+    def score(self, row: int) -> float:
+        return float(self.score_of(self._x(row))[0])
+
+    def score_of(self, X: Matrix) -> Vector:
+        """Return the scores of any points on the posterior that was ranked."""
+        assert not isinstance(self._how, np.random.Generator)
+        return self._how.score(*self._stale.marginals(X), self._beta, self._top)
+
+    def stale(self, row: int) -> float:
+        return float(self._stale.variance(self._x(row))[0])
+
+    def now(self, row: int) -> float:
+        return float(self._now.variance(self._x(row))[0])
+
+    def stays(self, row: int, most: int) -> int:
+        """Double the number of repeats while the row stays the best, then halve the gap."""
+        if isinstance(self._how, np.random.Generator):
+            return 1
+
+        def leads_after(r: int) -> bool:
+            return self._found(self._after(row, r)) == row
+
+        fine, wrong = 1, 2
+        while wrong <= most and leads_after(wrong - 1):
+            fine, wrong = wrong, 2 * wrong
+        wrong = min(wrong, most + 1)
+        while wrong - fine > 1:
+            middle = (fine + wrong) // 2
+            fine, wrong = (middle, wrong) if leads_after(middle - 1) else (fine, middle)
+        return fine
+
+    def picks(self, rows: Indices) -> Picks:
+        return Picks(rows, np.concatenate([self._x(row) for row in rows.tolist()]))
+
+    def variances(self, rows: Indices) -> Vector:
+        return self._stale.variance(self.picks(rows).X)
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        X, Z = self.picks(rows).X, self.picks(others).X
+        return self._stale.model_covariance(X, Z), self._stale.covariance(X, Z)
+
+    def shrink(self, row: int, count: int) -> None:
+        self._now, self._best = self._after(row, count), None
+
+    def _after(self, row: int, count: int) -> Posterior:
+        return self._now.hallucinate(np.array([row]), self._x(row), np.array([float(count)]))
+
+    def _x(self, row: int) -> Matrix:
+        new = row - len(self._places)
+        return self._new[new][None] if new >= 0 else self._places.rows(np.array([row]))
+
+    def _found(self, posterior: Posterior) -> int:
+        """Return the row of the best point found; new ones are numbered behind those met."""
+        met = np.concatenate([self._places.extra, np.reshape(self._new, (-1, self._places.dim))])
+        if isinstance(self._how, np.random.Generator):
+            paths = Paths.drawn(self._stale, self._places, 1, self._beta, self._how)
+            place, x = self._search.highest(met, of_path(paths), STARTS)
+        else:
+            known = posterior, self._how, self._beta, self._top
+            few = isinstance(self._how, Mean)  # whose top is near a point met, nearly always
+            starts = FEW_STARTS if few else STARTS
+            place, x = self._search.highest(met, of_acquisition(*known), starts)
+        if place is None:
+            place = len(met)
+            self._new.append(x)
+        return place
+
+
+def of_acquisition(posterior: Posterior, acquisition: Acquisition, beta: float, top: float) -> Hill:
+    """Return the hill of scores, with gradients by (1) of `BoxSearch`."""
+    kernel, P, a = posterior.kernel, posterior.basis, posterior.mean_weights()
+
+    def scores(X: Matrix) -> tuple[Vector, Vector]:
+        mean, variance = posterior.marginals(X)
+        score = acquisition.score(mean, variance, beta, top)
+        if not leeway:
+            return score, score
+        return score, acquisition.score(mean, (1.0 + leeway) ** 2 * variance, beta, top)
+
+    def uphill(X: Matrix) -> tuple[Vector, Matrix]:
+        (K, pulled), own = slopes(kernel, X, P), kernel.diagonal(X)
+        B = posterior.solved(K.T).T
+        variance = own - np.einsum("ij,ij->i", K, B)
+        std = np.sqrt(np.maximum(variance, np.maximum(1e-18 * own, 1e-300)))  # own may be 0
+        score, in_mean, in_std = tangent(acquisition, K @ a, std, beta, top)
+        weight = (in_std / std)[:, None]
+        slope = pulled(in_mean[:, None] * a - weight * B) + weight * own_slope(kernel, X)  # (1)
+        return score, slope
+
+    leeway = getattr(acquisition, "leeway", 0.0)
+    return Hill(scores, uphill)
+
+
+def of_path(paths: Paths) -> Hill:
+    """Return the hill of a drawn function, with gradients by differences."""
+
+    def scores(X: Matrix) -> tuple[Vector, Vector]:
+        values = paths.values(X)[:, 0]
+        return values, values
+
+    def uphill(X: Matrix) -> tuple[Vector, Matrix]:
+        n, d = X.shape
+        steps = STEP * np.eye(d)
+        around = np.concatenate([X[:, None], X[:, None] + steps, X[:, None] - steps], axis=1)
+        values = paths.values(around.reshape(-1, d))[:, 0].reshape(n, -1)
+        return values[:, 0], (values[:, 1 : 1 + d] - values[:, 1 + d :]) / (2 * STEP)
+
+    return Hill(scores, uphill)
+
+
+def search_of(places: Places) -> Search:
+    """Return the search of a domain: every candidate of a pool, or uphill in a box."""
+    if isinstance(places.domain, Candidates):
+        return Enumeration(places.domain)
+    return BoxSearch(places)

@@ -1,0 +1,159 @@
+"""Thompson sampling over a pool: the best candidate of each function drawn from a posterior."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from noregret.acquisitions import UCB
+from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.pools import Candidates, Picks, Places
+from noregret.posterior_caches import Survey
+from noregret.posteriors import Paths, Posterior
+from noregret.threads import spread
+
+ODDS = 1e-3  # that a function passes its cut somewhere in the pool
+MOST = 32  # functions drawn together, at most
+FEW = 512  # candidates looked at first
+PIECE = 2048  # looked at together
+TIE = 1e-6  # of a standard deviation: values computed in other blocks differ by less
+
+
+@final
+class Draws:
+    """A ranking by functions drawn from a posterior, a new one for every choice.
+
+    A function f is cut at μ(x) + c·scale·σ(x), which it passes somewhere among N candidates with a
+    probability of at most ODDS, c = Φ⁻¹(1 − ODDS/N). So it has an upper confidence bound, and only
+    candidates whose bound reaches the best value found are looked at: on a posterior that has seen
+    something, a few of a hundred.
+
+    All are drawn from the posterior at the last feedback, as parallel Thompson sampling does;
+    variances shrink with every choice for the batch rule alone.
+
+    Source: Kandasamy et al. 2018 (ASYNC-TS of BBKB 2020). Differs: the cut.
+    """
+
+    def __init__(
+        self,
+        pool: Candidates,
+        survey: Survey,
+        posterior: Posterior,
+        beta: float,
+        excluded: Mask,
+        rng: np.random.Generator,
+    ) -> None:
+        from scipy.special import ndtri  # loads slowly
+
+        self._pool, self._survey, self._posterior = pool, survey, posterior
+        self._now = posterior  # after what was taken
+        self._beta, self._excluded, self._rng = beta, excluded, rng
+        self._cut = -float(ndtri(ODDS / len(pool)))
+        self._drawn = 0  # functions drawn, …
+        self._waiting: list[tuple[int, float]] = []  # … rows and values of those not yet chosen by
+        self._last: tuple[int, float] | None = None
+
+    def best(self) -> int:
+        if self._last is None:
+            if not self._waiting:
+                size = min(max(self._drawn, 1), MOST)
+                self._waiting = self._found(size)
+                self._drawn += size
+            self._last = self._waiting.pop(0)
+        return self._last[0]
+
+    def score(self, row: int) -> float:
+        self.best()
+        assert self._last is not None
+        return self._last[1]
+
+    def stale(self, row: int) -> float:
+        return float(self._posterior.variance(self._pool.rows(np.array([row])))[0])
+
+    def now(self, row: int) -> float:
+        return float(self._now.variance(self._pool.rows(np.array([row])))[0])
+
+    def stays(self, row: int, most: int) -> int:
+        """The next choice is by another function."""
+        return 1
+
+    def picks(self, rows: Indices) -> Picks:
+        return Picks(rows, self._pool.rows(rows))
+
+    def variances(self, rows: Indices) -> Vector:
+        self._survey.refresh(rows)
+        return self._survey.variance[rows]
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        return self._survey.covariances(rows, others)
+
+    def shrink(self, row: int, count: int) -> None:
+        rows = np.array([row])
+        taken = rows, self._pool.rows(rows), np.array([float(count)])
+        self._now = self._now.hallucinate(*taken)
+        if self._last is not None and self._last[0] == row:
+            self._last = None
+
+    def _found(self, size: int) -> list[tuple[int, float]]:
+        """Draw functions and return the best row and value of each."""
+        paths = Paths.drawn(self._posterior, Places(self._pool), size, self._beta, self._rng)
+        known = self._posterior.mean(self._posterior.basis)
+        floor = float(known.max(initial=-np.inf))
+        bound = self._survey.ceilings(UCB(), self._cut * self._beta, 0.0, floor)
+        bound[self._excluded] = -np.inf
+        race, most = _Race(size, TIE * self._beta * float(self._survey.prior.max()) ** 0.5), FEW
+        rows = np.flatnonzero(bound > -np.inf)
+        while len(rows):
+            if len(rows) > 2 * most:
+                rows = rows[np.argpartition(-bound[rows], most)[:most]]
+            self._look(paths, rows, race)
+            bound[rows] = -np.inf
+            rows = np.flatnonzero(bound >= race.floor)
+            most *= 4
+        return race.won
+
+    def _look(self, paths: Paths, rows: Indices, race: _Race) -> None:
+        """Let rows that still can into the race, with their values."""
+        survey = self._survey
+        survey.refresh(rows)
+        reach = self._cut * self._beta
+        high = survey.mean[rows] + reach * np.sqrt(survey.variance[rows])
+        ahead = high + survey.slack >= race.floor
+        rows, high = rows[ahead], high[ahead]
+
+        def values(part: slice) -> Matrix:
+            return np.minimum(paths.values(self._pool.rows(rows[part])), high[part, None])
+
+        parts = [slice(start, start + PIECE) for start in range(0, len(rows), PIECE)]
+        for part, found in zip(parts, spread(values, parts), strict=True):
+            race.enter(rows[part], found)
+
+
+@final
+class _Race:
+    """The best row of each function so far; the lowest one where values are as good as equal."""
+
+    def __init__(self, size: int, tie: float) -> None:
+        self._best: Vector = np.full(size, -np.inf)
+        self._rows: Indices = np.zeros(size, dtype=np.int64)
+        self._tie = tie
+
+    @property
+    def floor(self) -> float:
+        """What a row must reach to be of interest to some function."""
+        return float(self._best.min()) - self._tie
+
+    @property
+    def won(self) -> list[tuple[int, float]]:
+        return list(zip(self._rows.tolist(), self._best.tolist(), strict=True))
+
+    def enter(self, rows: Indices, values: Matrix) -> None:
+        for j, column in enumerate(values.T):
+            best = float(column.max())
+            if best < self._best[j] - self._tie:
+                continue
+            row = int(rows[column >= best - self._tie].min())
+            if best <= self._best[j] + self._tie:
+                row = min(row, int(self._rows[j]))
+            self._best[j], self._rows[j] = max(best, float(self._best[j])), row

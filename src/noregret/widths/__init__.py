@@ -1,0 +1,43 @@
+"""How wide a confidence band is, and what it rests on."""
+
+from noregret.widths.base import (
+    ALPHA,
+    EPSILON,
+    Assumption,
+    Assumptions,
+    Information,
+    ScaledWidth,
+    Standing,
+    Width,
+)
+from noregret.widths.heuristics import (
+    BBKBExperimentsWidth,
+    BKBExperimentsWidth,
+    ConstantWidth,
+    GrowingWidth,
+)
+from noregret.widths.norm_bound import GuessAndDouble, KnownNorm, NormBound
+from noregret.widths.theorems import BayesianWidth, BBKBWidth, BKBWidth, EIWidth, RKHSWidth
+
+__all__ = [
+    "ALPHA",
+    "EPSILON",
+    "Assumption",
+    "Assumptions",
+    "BBKBExperimentsWidth",
+    "BBKBWidth",
+    "BKBExperimentsWidth",
+    "BKBWidth",
+    "BayesianWidth",
+    "ConstantWidth",
+    "EIWidth",
+    "GrowingWidth",
+    "GuessAndDouble",
+    "Information",
+    "KnownNorm",
+    "NormBound",
+    "RKHSWidth",
+    "ScaledWidth",
+    "Standing",
+    "Width",
+]

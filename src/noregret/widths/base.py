@@ -1,0 +1,157 @@
+"""Where a run stands, and what a theorem assumes of it.
+
+How wide to believe: beta schedules, named by their theorem.
+
+`beta` multiplies the standard deviation of f. Notation of every formula here: F the norm bound, ξ
+the noise_std, λ the ridge, δ the failure probability, N candidates, t evaluations told,
+L = log det(I + W^½ K W^½/λ).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, final, runtime_checkable
+
+from noregret.errors import require_positive
+from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Information:
+    """Running sums over evaluations, each with its variance when its batch was opened.
+
+    `plain` = Σ log(1 + σ̃²_stale(x_s)/λ),  `tripled` = Σ log(1 + 3σ̃²_stale(x_s)/λ): bounds on L
+    that need no n × n matrix (BBKB 2020, proof of Theorem 2).
+    """
+
+    plain: float = 0.0
+    tripled: float = 0.0
+
+    def plus(self, leverage: float, *, times: int) -> Information:
+        """Add `times` evaluations of σ̃²_stale/λ = leverage each."""
+        return Information(
+            self.plain + times * math.log1p(leverage),
+            self.tripled + times * math.log1p(3 * leverage),
+        )
+
+    def at_most(self, bound: float, *, least: Information) -> Information:
+        """Return the sums, or another bound on L where that is lower; never less than `least`."""
+        return Information(
+            min(self.plain, max(bound, least.plain)), min(self.tripled, max(bound, least.tripled))
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """Where a run stands when a width is asked for."""
+
+    posterior: Posterior
+    candidates: int  # N
+    evaluations: int  # t
+    norm_bound: float  # F
+    information: Information
+
+    @property
+    def noise_ratio(self) -> float:
+        """ξ/√λ."""
+        return self.posterior.noise_std / math.sqrt(self.posterior.ridge)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A condition of a theorem; `holds` is None where only the user can know."""
+
+    statement: str
+    holds: bool | None = None
+
+
+Assumptions: TypeAlias = tuple[Assumption, ...]
+EPSILON = 0.5  # accuracy of a dictionary that the theory preset aims at
+ALPHA = (1 + EPSILON) / (1 - EPSILON)  # 3: how far a variance may then be off (BKB 2019, Thm 1)
+
+
+def is_refuted(standing: Standing, band: Width) -> bool:
+    """Tell whether what was seen contradicts the norm bound F, with probability 1 − δ.
+
+    If ‖f‖ ≤ F then ‖f − μ‖_A ≤ √λ·β(F), so that f has at least a certain norm; if that is more
+    than F, F was wrong.
+    """
+    radius = math.sqrt(standing.posterior.ridge) * band.beta(standing)
+    return standing.posterior.least_norm(radius) > standing.norm_bound
+
+
+def norm_is_bounded(standing: Standing, band: Width) -> Assumptions:
+    """The frequentist setting: a fixed f of bounded norm, noise with light tails."""
+    F, noise = standing.norm_bound, standing.posterior.noise_std
+    holds = False if is_refuted(standing, band) else None
+    return (
+        Assumption(f"f − offset has an RKHS norm of at most norm_bound = {F:g}", holds),
+        Assumption(f"noise is sub-Gaussian with noise_std = {noise:g}"),
+    )
+
+
+@runtime_checkable
+class Width(Protocol):
+    """A schedule of beta, with the theorem behind it."""
+
+    @property
+    def delta(self) -> float: ...
+    @property
+    def theorem(self) -> str: ...
+    def beta(self, standing: Standing) -> float: ...
+    def assumptions(self, standing: Standing) -> Assumptions: ...
+
+
+def scaled(self: Width, factor: float) -> ScaledWidth:
+    return ScaledWidth(width=self, factor=factor)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ScaledWidth:
+    """Any width times a plain multiplier. Written `0.5 * width`.
+
+    >>> import noregret as nr
+    >>> 0.5 * nr.RKHSWidth(delta=0.05)
+    ScaledWidth(width=RKHSWidth(delta=0.05), factor=0.5)
+    """
+
+    width: Width
+    factor: float
+    __mul__ = scaled
+    __rmul__ = scaled
+
+    def __post_init__(self) -> None:
+        require_positive("ScaledWidth(factor=...)", self.factor)
+
+    @property
+    def delta(self) -> float:
+        return self.width.delta
+
+    @property
+    def theorem(self) -> str:
+        return f"{self.factor:g} × ({self.width.theorem})"
+
+    def beta(self, standing: Standing) -> float:
+        return self.factor * self.width.beta(standing)
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        narrower = Assumption("a multiplier below 1 is not needed", self.factor >= 1)
+        return (*self.width.assumptions(standing), narrower)
+
+
+def posterior_is_exact(standing: Standing) -> Assumption:
+    return Assumption("the posterior is exact", isinstance(standing.posterior, ExactPosterior))
+
+
+def dictionary_is_accurate(standing: Standing, needed: float) -> Assumption:
+    """The dictionary was drawn with enough oversampling for ε = 1/2, w.h.p."""
+    posterior = standing.posterior
+    if not isinstance(posterior, NystromPosterior):
+        return Assumption("the posterior is exact", True)
+    q = posterior.oversample.at(standing.evaluations)
+    return Assumption(f"oversample is at least {needed:.0f} (it is {q:.3g})", q >= needed)

@@ -1,0 +1,211 @@
+"""How wide to believe: beta schedules, named by their theorem.
+
+`beta` multiplies the standard deviation of f. Notation of every formula here: F the norm bound, ξ
+the noise_std, λ the ridge, δ the failure probability, N candidates, t evaluations told,
+L = log det(I + W^½ K W^½/λ).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+from noregret.errors import require_at_least, require_probability
+from noregret.widths.base import (
+    ALPHA,
+    EPSILON,
+    Assumption,
+    Assumptions,
+    Standing,
+    dictionary_is_accurate,
+    norm_is_bounded,
+    posterior_is_exact,
+    scaled,
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RKHSWidth:
+    """For a fixed f of bounded norm and the exact posterior: F + (ξ/√λ)·√(L + 2 log(1/δ)).
+
+    Source: MINI 2022, Theorem 4.4; Chowdhury & Gopalan 2017.
+
+    >>> import noregret as nr
+    >>> width = nr.RKHSWidth(delta=0.05)
+    >>> opt = nr.mini_gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    3.45
+    """
+
+    delta: float = 0.1
+    theorem = "MINI (2022) Theorem 4.4, after Chowdhury & Gopalan (2017)"
+    __mul__ = scaled
+    __rmul__ = scaled
+
+    def __post_init__(self) -> None:
+        require_probability("RKHSWidth(delta=...)", self.delta)
+
+    def beta(self, standing: Standing) -> float:
+        inside = standing.posterior.log_det + 2 * math.log(1 / self.delta)
+        return standing.norm_bound + standing.noise_ratio * math.sqrt(max(inside, 0.0))
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        return (*norm_is_bounded(standing, self), posterior_is_exact(standing))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BayesianWidth:
+    """For f drawn from the prior over a finite pool: √(2 log(N (t+1)² π²/(6δ))).
+
+    Source: MINI 2022, Theorem 4.5; Srinivas et al. 2010, Theorem 1.
+
+    >>> import noregret as nr
+    >>> width = nr.BayesianWidth(delta=0.05)
+    >>> opt = nr.mini_gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    2.89
+    """
+
+    delta: float = 0.1
+    theorem = "MINI (2022) Theorem 4.5, after Srinivas et al. (2010)"
+    __mul__ = scaled
+    __rmul__ = scaled
+
+    def __post_init__(self) -> None:
+        require_probability("BayesianWidth(delta=...)", self.delta)
+
+    def beta(self, standing: Standing) -> float:
+        N, t = standing.candidates, standing.evaluations
+        return math.sqrt(2 * math.log(N * (t + 1) ** 2 * math.pi**2 / (6 * self.delta)))
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        p = standing.posterior
+        return (
+            Assumption("f is drawn from the Gaussian process given by kernel and offset"),
+            Assumption("noise is Gaussian with standard deviation noise_std"),
+            Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
+            posterior_is_exact(standing),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EIWidth:
+    """For expected improvement: β² = L + √(L·log((t+1)/δ)) + log((t+1)/δ).
+
+    Source: MINI 2022, Theorem 4.6; Wang & de Freitas 2014.
+
+    >>> import noregret as nr
+    >>> width = nr.EIWidth(delta=0.05)
+    >>> opt = nr.mini_gp_ei(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    1.73
+    """
+
+    delta: float = 0.1
+    theorem = "MINI (2022) Theorem 4.6, after Wang & de Freitas (2014)"
+    __mul__ = scaled
+    __rmul__ = scaled
+
+    def __post_init__(self) -> None:
+        require_probability("EIWidth(delta=...)", self.delta)
+
+    def beta(self, standing: Standing) -> float:
+        L = max(standing.posterior.log_det, 0.0)
+        log = math.log((standing.evaluations + 1) / self.delta)
+        return math.sqrt(L + math.sqrt(L * log) + log)
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        p = standing.posterior
+        return (
+            *norm_is_bounded(standing, self),
+            Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
+            posterior_is_exact(standing),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BKBWidth:
+    """BKB's theorem, mended:
+
+    (ξ/√λ)·√(2[α(1 + log(1 + κ²t/λ))·Σ σ̃²_t(x_s)/λ + log(1/δ)]) + (1 + 1/√(1−ε))·F,  ε = 1/2.
+
+    Source: BKB 2019, Theorem 2 and its proof (App. D).
+    Differs: the statement's log(κ²t) is 0 at t = 1 and negative for small κ; this is the proof's
+    1 + log(1 + κ²t) before that step, with the λ that the proof drops.
+
+    >>> import noregret as nr
+    >>> width = nr.BKBWidth(delta=0.05, kappa_squared=1.0)
+    >>> opt = nr.bkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    4.86
+    """
+
+    delta: float = 0.1
+    kappa_squared: float = 1.0  # κ², the largest prior variance in the pool
+    theorem = "BKB (2019) Theorem 2, with log(κ²t) mended to 1 + log(1 + κ²t/λ)"
+    __mul__ = scaled
+    __rmul__ = scaled
+
+    def __post_init__(self) -> None:
+        require_probability("BKBWidth(delta=...)", self.delta)
+        require_at_least("BKBWidth(kappa_squared=...)", self.kappa_squared, 0.0)
+
+    def beta(self, standing: Standing) -> float:
+        p = standing.posterior
+        growth = 1 + math.log1p(self.kappa_squared * standing.evaluations / p.ridge)
+        inside = ALPHA * growth * p.effective_dimension() + math.log(1 / self.delta)
+        bias = (1 + 1 / math.sqrt(1 - EPSILON)) * standing.norm_bound
+        return standing.noise_ratio * math.sqrt(2 * inside) + bias
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        needed = 6 * ALPHA / EPSILON**2 * math.log(4 * max(standing.evaluations, 1) / self.delta)
+        return (*norm_is_bounded(standing, self), dictionary_is_accurate(standing, needed))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BBKBWidth:
+    """BBKB's theorem: C̃·[2(ξ/√λ)·√(Σ log(1 + 3σ̃²_stale(x_s)/λ) + log(1/δ)) + (1 + √2)·F].
+
+    `limit` is C̃. At the start of a batch, before anything is hallucinated, the band holds without
+    the factor C̃ (Proposition 5): `fresh`, which is what a certificate uses. √C̃ in place of C̃
+    already suffices inside a batch, C̃ being a ratio of variances; this is the theorem as printed.
+
+    Source: BBKB 2020, Theorem 2.
+
+    >>> import noregret as nr
+    >>> width = nr.BBKBWidth(delta=0.05, limit=2.0)
+    >>> opt = nr.bbkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> round(opt.posterior.beta, 2)
+    11.75
+    """
+
+    delta: float = 0.1
+    limit: float = 1.0
+    fresh: bool = False
+    theorem = "BBKB (2020) Theorem 2"
+    __mul__ = scaled
+    __rmul__ = scaled
+
+    def __post_init__(self) -> None:
+        require_probability("BBKBWidth(delta=...)", self.delta)
+        require_at_least("BBKBWidth(limit=...)", self.limit, 1.0)
+
+    def beta(self, standing: Standing) -> float:
+        inside = standing.information.tripled + math.log(1 / self.delta)
+        noise = 2 * standing.noise_ratio * math.sqrt(inside)
+        stretch = 1.0 if self.fresh else self.limit
+        return stretch * (noise + (1 + math.sqrt(2)) * standing.norm_bound)
+
+    def assumptions(self, standing: Standing) -> Assumptions:
+        needed = 72 * self.limit * math.log(4 * max(standing.evaluations, 1) / self.delta)
+        return (
+            *norm_is_bounded(standing, self),
+            Assumption("ridge is at least 1", standing.posterior.ridge >= 1),
+            dictionary_is_accurate(standing, needed),
+        )

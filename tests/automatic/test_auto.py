@@ -1,0 +1,685 @@
+"""auto: nothing to tune, and nothing that bad luck or bad input can break."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.arrays import Matrix, Vector
+from noregret.automatic import Learner, exploration, policy, settings
+from noregret.automatic.policy import Knowledge
+from noregret.automatic.settings import Grasp
+from noregret.errors import ArgumentError, ExhaustedError, NothingToldError
+from noregret.fitting import Lesson
+
+GRID = np.stack(np.meshgrid(*2 * [np.linspace(0, 1, 15)]), axis=-1).reshape(-1, 2)
+
+
+def hill(X: Matrix) -> Vector:
+    """Highest at (0.7, 0.3), with a lower hill far from it."""
+    high = np.exp(-20 * ((X - [0.7, 0.3]) ** 2).sum(axis=1))
+    low = 0.6 * np.exp(-20 * ((X - [0.2, 0.8]) ** 2).sum(axis=1))
+    f: Vector = high + low
+    return f
+
+
+def run(
+    opt: nr.Optimizer,
+    budget: int,
+    *,
+    noise: float = 0.1,
+    f: Callable[[Matrix], Vector] = hill,
+    seed: int = 0,
+) -> nr.Optimizer:
+    """Evaluate until the budget is spent, noise coming in the order of evaluations."""
+    rng = np.random.default_rng(seed)
+    rng.standard_normal(opt.spent)
+    while opt.spent < budget:
+        batch = opt.ask(at_most=budget - opt.spent)
+        opt.tell(batch, f(np.array(list(batch))) + noise * rng.standard_normal(len(batch)))
+    return opt
+
+
+def grasp_of(opt: nr.Optimizer) -> Grasp:
+    state = opt._state
+    assert isinstance(state, Knowledge)
+    assert state.grasp is not None
+    return state.grasp
+
+
+def lesson_of(opt: nr.Optimizer) -> Lesson:
+    return grasp_of(opt).lesson
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_it_finds_the_highest_hill(seed: int) -> None:
+    opt = run(nr.auto(nr.Pool(GRID), seed=seed), 200, seed=seed)
+    assert hill(opt.best().x[None])[0] > 0.9
+
+
+@pytest.mark.slow
+def test_the_lower_hill_holds_it_seldom() -> None:
+    """Of 40 runs; 4 stayed there while all doubts were of its flank."""
+    low = [
+        hill(run(nr.auto(nr.Pool(GRID), seed=seed), 150, noise=0.05, seed=seed).best().x[None])[0]
+        < 0.9
+        for seed in range(40)
+    ]
+    assert sum(low) <= 2
+
+
+def test_greed_settles_sooner() -> None:
+    """It finds a hill, not always the highest, and tries less on the way."""
+    greedy = run(nr.auto(nr.Pool(GRID), attitude="greedy"), 200)
+    assert hill(greedy.best().x[None])[0] > 0.5
+    assert greedy.unique < run(nr.auto(nr.Pool(GRID)), 200).unique
+
+
+def test_a_candidate_is_worth_what_it_gains_in_thrice_the_evaluations_and_fifty() -> None:
+    """As far as hope was borne out; in a box an upper bound, which needs no best to be above."""
+    opt = run(nr.auto(nr.Pool(GRID)), 60)
+    grasp, policy = grasp_of(opt), opt._policy
+    assert isinstance(policy, Learner)
+    evidence = opt._evidence()
+    how = policy._bandit(grasp, evidence).acquisition
+    noise = grasp.lesson.model.noise_std**2
+    assert how == nr.KnowledgeGradient(3.0 * grasp.lesson.hope * (60 + 50), noise)
+    box = run(nr.auto(nr.Box([(0, 1), (0, 1)])), 30)
+    assert "promise" in str(opt.explain(0))
+    assert "promise" not in str(box.explain(box.best().id))
+    assert isinstance(box._policy, Learner)
+    assert isinstance(box._policy._bandit(grasp_of(box), box._evidence()).acquisition, nr.UCB)
+
+
+def test_where_values_end_it_stops_looking_for_more() -> None:
+    """Of values cut off above, but for digits that differ, most evaluations are of the best."""
+    values = 2.0 * hill(GRID) + 0.3 * np.random.default_rng(8).normal(size=len(GRID))
+    values = np.minimum(values, 0.7) + 1e-4 * np.arange(len(GRID)) / len(GRID)
+    f = dict(zip(map(tuple, GRID.tolist()), values.tolist(), strict=True))
+    opt = nr.auto(nr.Pool(GRID))
+    run(opt, 150, noise=0.0, f=lambda X: np.array([f[tuple(x)] for x in X.tolist()]))
+    assert lesson_of(opt).hope < 0.1
+    assert "what may be gained beyond it counts" in opt.account()
+    assert opt.unique < 110
+    evaluated = opt._evidence().told
+    assert evaluated.w[evaluated.y > 0.7].sum() > 90
+    for other in (nr.auto(nr.Pool(GRID), attitude="safe"), nr.auto(nr.Box([(0, 1), (0, 1)]))):
+        assert "may be gained" not in run(other, 40, f=lambda X: np.minimum(hill(X), 0.1)).account()
+
+
+def test_where_all_may_be_noise_hope_stays() -> None:
+    """Clicks are rare, and one of 60 items has three times as many as others."""
+    opt, rng, tentative = nr.auto(nr.Pool(np.eye(60)), seed=1), np.random.default_rng(1), 0
+    while opt.spent < 2000:
+        batch = opt.ask(at_most=2000 - opt.spent)
+        rates = np.where(np.array(batch.sequence) == 17, 0.06, 0.02)
+        opt.tell(batch, (rng.random(len(batch)) < rates).astype(np.float64))
+        if opt.spent > 100 and lesson_of(opt).is_tentative:
+            assert lesson_of(opt).hope == 1.0
+            tentative += 1
+    assert tentative > 100
+    assert lesson_of(opt).borne_out < 0.5
+    counts = opt._evidence().told.w
+    assert np.sort(counts)[-2] > 100  # not the first that was clicked alone
+
+
+def test_safe_explores_by_a_theorem_and_goes_wide() -> None:
+    """Its width is the band's own, and it spends more on exploring."""
+    safe = run(nr.auto(nr.Pool(GRID), attitude="safe"), 150)
+    balanced = run(nr.auto(nr.Pool(GRID)), 150)
+    assert safe.posterior.beta > 2 * balanced.posterior.beta
+    assert safe.unique > balanced.unique
+    assert safe.certificate().beta == pytest.approx(safe.posterior.beta)
+
+
+def test_the_same_seed_makes_the_same_choices() -> None:
+    one, two = (run(nr.auto(nr.Pool(GRID), seed=3), 120) for _ in range(2))
+    np.testing.assert_array_equal(one.sequence, two.sequence)
+    other = run(nr.auto(nr.Pool(GRID), seed=4), 120)
+    assert not np.array_equal(one.sequence, other.sequence)
+
+
+def test_minimising_is_maximising_the_negative() -> None:
+    up = run(nr.auto(nr.Pool(GRID)), 100, noise=0.0)
+    down = run(nr.auto(nr.Pool(GRID), goal="min"), 100, noise=0.0, f=lambda X: -hill(X))
+    np.testing.assert_array_equal(up.sequence, down.sequence)
+    assert down.best().mean == pytest.approx(-up.best().mean)
+    assert down.posterior.mean(GRID[:5]) == pytest.approx(-up.posterior.mean(GRID[:5]))
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_units_do_not_matter(scale: float) -> None:
+    """Volts, microvolts: the same hill is found, at its height."""
+    opt = run(nr.auto(nr.Pool(GRID)), 150, noise=0.05 * scale, f=lambda X: scale * (5 + hill(X)))
+    best = opt.best()
+    assert hill(best.x[None])[0] > 0.9
+    assert best.lower <= scale * (5 + hill(best.x[None])[0]) <= best.upper
+
+
+def test_the_posterior_is_where_the_values_are() -> None:
+    """The learned mean is taken out for the model, and given back to the user."""
+    opt = run(nr.auto(nr.Pool(GRID)), 80, f=lambda X: 50 + hill(X))
+    best = opt.best()
+    assert opt.posterior.mean(best.x[None])[0] == pytest.approx(best.mean)
+    assert opt.explain(best.id).mean == pytest.approx(best.mean)
+    assert 50 < best.mean < 52
+    assert 50 < opt.certificate().guaranteed + 5 < opt.certificate().reachable + 5
+
+
+def test_a_saved_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    pool = nr.Pool(GRID)
+    whole = run(nr.auto(pool, seed=1), 160)
+    part = run(nr.auto(pool, seed=1), 70)
+    part.save(tmp_path / "run")
+    again = run(nr.load(tmp_path / "run", pool=pool), 160)
+    unbroken = run(run(nr.auto(pool, seed=1), 70), 160)
+    np.testing.assert_array_equal(again.sequence, unbroken.sequence)
+    assert again.best().mean == unbroken.best().mean
+    assert whole.unique > 0
+
+
+def test_looking_changes_nothing() -> None:
+    plain, looked = nr.auto(nr.Pool(GRID)), nr.auto(nr.Pool(GRID))
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        batch = plain.ask()
+        peeked = looked.peek()
+        np.testing.assert_array_equal(peeked.ids, batch.ids)
+        values = hill(np.array(list(batch))) + 0.1 * rng.standard_normal(len(batch))
+        plain.tell(batch, values)
+        looked.tell(looked.ask(), values)
+        looked.best(), looked.certificate(), looked.account(), looked.explain(3)
+        looked.posterior.mean(GRID[:3])
+    np.testing.assert_array_equal(plain.sequence, looked.sequence)
+
+
+def test_deterministic_values_are_never_evaluated_twice() -> None:
+    opt = run(nr.auto(nr.Pool(GRID), deterministic=True), 120, noise=0.0)
+    assert opt.unique == opt.evaluations == 120
+    assert opt.best().mean == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_deterministic_run_ends_when_all_is_known() -> None:
+    pool = nr.Pool(GRID[:20])
+    result = nr.maximize(lambda x: float(hill(x[None])[0]), pool, budget=50, deterministic=True)
+    assert result.ended == "every candidate evaluated"
+    assert sorted(result.ids.tolist()) == list(range(20))
+    with pytest.raises(ExhaustedError, match="no candidate is left"):
+        result.optimizer.ask()
+    assert result.best().id == int(np.argmax(hill(GRID[:20])))
+
+
+def test_deterministic_batches_hold_different_candidates() -> None:
+    opt = nr.auto(nr.Pool(GRID), deterministic=True, workers=8)
+    run(opt, 64, noise=0.0)
+    assert opt.unique == 64
+
+
+@pytest.mark.parametrize("workers", [1, 2, 7])
+def test_batches_are_sized_to_the_workers(workers: int) -> None:
+    opt = nr.auto(nr.Pool(GRID), workers=workers)
+    run(opt, 70)
+    sizes = opt.trace["size"]
+    assert (sizes[1:] >= workers).all() or opt.spent - sizes.sum() == 0
+    if workers > 1:
+        assert set(sizes[1:-1].tolist()) <= {workers, 2 * workers}
+
+
+def test_open_batches_of_others_do_not_stop_it() -> None:
+    """Before a first value is told, and after."""
+    opt = nr.auto(nr.Pool(GRID))
+    for worker in range(12):
+        assert len(opt.ask(worker=f"{worker}")) >= 1
+    opt.tell(np.arange(8), hill(GRID[:8]))
+    for worker in range(12, 20):
+        assert len(opt.ask(worker=f"{worker}")) >= 1
+
+
+def test_models_are_learned_on_a_geometric_schedule() -> None:
+    """Refits are few: as the logarithm of the points, or of the values."""
+    opt = run(nr.auto(nr.Pool(GRID)), 400)
+    most = 2 + math.log(400 / policy.FIRST) / math.log(policy.GROWTH) + math.log2(400)
+    assert 3 < lesson_of(opt).number < most
+
+
+def test_a_model_is_learned_only_when_a_batch_opens() -> None:
+    opt = run(nr.auto(nr.Pool(GRID)), 60)
+    before = lesson_of(opt)
+    opt.tell(np.arange(50), hill(GRID[:50]))
+    opt.best()
+    assert lesson_of(opt) is before
+    opt.ask()
+    assert lesson_of(opt).number == before.number + 1
+
+
+def test_noise_is_learned() -> None:
+    opt = run(nr.auto(nr.Pool(GRID)), 300, noise=0.2)
+    assert lesson_of(opt).model.noise_std == pytest.approx(0.2, rel=0.2)
+
+
+def test_noise_is_learned_of_averages_too() -> None:
+    """Averages of ten values scatter by a third of what values do."""
+    rng = np.random.default_rng(0)
+    opt = nr.auto(nr.Pool(GRID))
+    for _ in range(6):
+        ids = np.arange(0, 225, 5)
+        means = hill(GRID[ids]) + 0.3 / math.sqrt(10) * rng.standard_normal(len(ids))
+        opt.tell(ids, means=means, counts=np.full(len(ids), 10))
+    opt.ask()
+    assert lesson_of(opt).model.noise_std == pytest.approx(0.3, rel=0.15)
+
+
+def test_a_model_that_is_sure_and_wrong_is_doubted() -> None:
+    """A narrow peak far from a broad hill, of which no evaluation near the hill tells anything."""
+    line = np.linspace(0, 1, 60)[:, None]
+
+    def peak(X: Matrix) -> Vector:
+        far, near = X[:, 0] - 0.9, X[:, 0] - 0.2
+        f: Vector = 0.5 - 0.3 * near**2 + np.exp(-0.5 * (far / 0.03) ** 2)
+        return f
+
+    found = [
+        run(nr.auto(nr.Pool(line), seed=seed), 250, noise=0.02, f=peak, seed=seed).best().x[0]
+        for seed in range(12)
+    ]
+    assert sum(abs(x - 0.9) < 0.02 for x in found) >= 10
+
+
+def test_where_all_is_known_stays_still_grow() -> None:
+    """Three candidates and loud noise: nothing is left to doubt, and asks must not be one each."""
+    opt = run(nr.auto(nr.Pool(GRID[[0, 100, 224]])), 3000, noise=2.0)
+    assert opt.batches < 600
+
+
+def test_doubts_that_pay_come_sooner_again() -> None:
+    """Where another candidate than before leads clearly, their count is halved; else it grows."""
+    counts = []
+    for other in (False, True):
+        opt = run(nr.auto(nr.Pool(GRID)), 120, noise=0.01)
+        state, evidence = opt._state, opt._evidence()
+        worst = int(evidence.told.rows[np.argmin(evidence.told.y)])
+        best = int(evidence.told.rows[np.argmax(evidence.told.y)])
+        opt._state = replace(state, doubts=20, idle=1000, leader=worst if other else best)
+        while opt._state.idle >= 1000:
+            batch = opt.ask(at_most=1)
+            opt.tell(batch, hill(batch.x))
+        counts.append(opt._state.doubts)
+        assert opt._state.leader == best
+    assert counts == [21, 10]
+
+
+def test_doubts_become_rare() -> None:
+    """Of T evaluations without news, at most 2√T are spent on doubt."""
+    T, spent, k = 20_000, 0.0, 0
+    while True:
+        spent += exploration.pause(k) + 1
+        if spent > T:
+            break
+        k += 1
+    assert 0.9 * math.sqrt(4 * T) < k + 10 <= math.sqrt(4 * T) + 10
+
+
+def test_late_doubts_come_several_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Different candidates, counted one by one, after a pause for each of them."""
+    monkeypatch.setattr(settings, "LATE", 200)
+    opt, rng, sizes = nr.auto(nr.Pool(GRID)), np.random.default_rng(0), []
+    while opt.spent < 2000:
+        before = opt._state
+        batch = opt.ask(at_most=2000 - opt.spent)
+        opt.tell(batch, hill(np.array(list(batch))) + 0.3 * rng.standard_normal(len(batch)))
+        after = opt._state
+        if batch.reason.startswith("doubt") and not lesson_of(opt).is_blank:
+            together = 1 + grasp_of(opt).values // 200
+            assert before.idle >= together * exploration.pause(before.doubts)
+            assert len(set(batch.ids)) == len(batch) == together
+            paid = after.leader != before.leader >= 0
+            assert after.doubts == (before.doubts + together) // (2 if paid else 1)
+            sizes.append(together)
+    assert sizes == sorted(sizes)
+    assert sizes[0] == 1
+    assert sizes[-1] > 4
+    assert sum(sizes) < math.sqrt(4 * 2000) + 10
+
+
+def test_equal_values_leave_everything_open() -> None:
+    opt = nr.auto(nr.Pool(GRID))
+    run(opt, 30, noise=0.0, f=lambda X: np.zeros(len(X)))
+    best = opt.best()
+    assert (best.lower, best.upper) == (-math.inf, math.inf)
+    assert not opt.certificate().is_sound
+
+
+def test_the_certificate_says_what_it_rests_on() -> None:
+    opt = run(nr.auto(nr.Pool(GRID), delta=0.05), 120)
+    certificate = opt.certificate()
+    text = str(certificate)
+    assert certificate.delta == 0.05
+    assert "kernel and mean, learned" in text
+    assert "norm_bound" in text
+    assert certificate.guaranteed <= hill(GRID).max() <= certificate.reachable
+
+
+def test_it_says_what_it_does(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="noregret"):
+        opt = run(nr.auto(nr.Pool(GRID)), 60)
+    assert any("Exact posterior on" in line for line in caplog.messages)
+    text = opt.account()
+    assert "knowledge gradients (balanced)" in text
+    assert "feature 0" in text
+    assert "no regret bound is proven" in text
+    safe = run(nr.auto(nr.Pool(GRID), attitude="safe"), 30)
+    assert "its regret bound applies" in safe.account()
+
+
+def test_values_of_a_minimum_are_told_in_their_sign() -> None:
+    opt = run(nr.auto(nr.Pool(GRID), goal="min"), 60, noise=0.0, f=lambda X: 7 - hill(X))
+    assert "about 6." in opt.account() or "about 7" in opt.account()
+
+
+def test_many_points_are_seen_through_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "MANY", 40)
+    opt = run(nr.auto(nr.Pool(GRID)), 60)
+    opt.tell(np.arange(0, 225, 3), hill(GRID[::3]))
+    run(opt, 300)
+    assert grasp_of(opt).is_sparse
+    assert "dictionary" in opt.account()
+    assert opt.trace["dictionary"][-1] < opt.unique
+    assert hill(opt.best().x[None])[0] > 0.9
+
+
+def test_a_switch_cost_lengthens_stays() -> None:
+    """Fewer switches for the same evaluations, over some seeds."""
+
+    def switches(cost: float) -> int:
+        pool = nr.Pool(GRID)
+        return sum(
+            run(nr.auto(pool, switch_cost=cost, seed=s), 300, noise=0.5, seed=s).switches
+            for s in range(4)
+        )
+
+    assert switches(30.0) < 0.9 * switches(0.0)
+
+
+def test_histories_of_any_length_come_first() -> None:
+    rng = np.random.default_rng(0)
+    ids = rng.integers(225, size=5000)
+    opt = nr.auto(nr.Pool(GRID))
+    opt.tell(ids, hill(GRID[ids]) + 0.3 * rng.standard_normal(5000))
+    assert "design" not in opt.ask().reason
+    assert hill(opt.best().x[None])[0] > 0.9
+
+
+@pytest.mark.parametrize("pool", [nr.Pool([[0.5]]), nr.Pool([[1.0]] * 4), nr.BitPool([[0, 1]])])
+def test_tiny_pools_will_do(pool: nr.Pool | nr.BitPool) -> None:
+    opt = nr.auto(pool)
+    for value in (1.0, 2.0, 1.5, 1.2, 1.7, 1.1, 1.9, 1.3, 1.4):
+        batch = opt.ask(at_most=1)
+        opt.tell(batch, [value])
+    assert opt.best().evaluations >= 1
+    assert 0.9 < opt.best().mean < 2.1
+
+
+def test_a_budget_of_one_will_do() -> None:
+    result = nr.maximize(lambda x: float(x[0]), nr.Pool(GRID), budget=1)
+    assert len(result.values) == 1
+    assert result.best().id == result.ids[0]
+
+
+def test_failures_and_exclusions_are_lived_with() -> None:
+    opt = nr.auto(nr.Pool(GRID))
+    for _ in range(5):
+        opt.fail(opt.ask())
+    top = np.argsort(-hill(GRID))[:5]
+    opt.exclude(top)
+    before = len(opt.sequence)
+    run(opt, 100)
+    assert not np.isin(opt.sequence[before:], top).any()
+    assert opt.best().id not in top
+
+
+def test_a_box_is_searched_too() -> None:
+    result = nr.minimize(
+        lambda x: float((x[0] - 3) ** 2 + x[1] ** 2), nr.Box([(-5, 10), (-4, 4)]), budget=60
+    )
+    assert result.best().mean < 1.0
+
+
+def test_a_box_may_be_deterministic() -> None:
+    opt = nr.auto(nr.Box([(0, 1), (0, 1)]), deterministic=True)
+    run(opt, 40, noise=0.0)
+    assert opt.unique == 40
+
+
+def test_a_box_of_few_points_ends() -> None:
+    box = nr.Box([(0, 5), (1, 3)], integer=[0, 1])
+    result = nr.maximize(
+        lambda x: float(-((x[0] - 3) ** 2) - x[1]), box, budget=50, deterministic=True
+    )
+    assert result.ended == "every candidate evaluated"
+    assert result.optimizer.unique == len(result.values) == 18
+
+
+def test_bits_are_searched_too() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(2, size=(300, 64))
+    worth = X[:, :8].sum(axis=1) / 8
+    opt = nr.auto(nr.BitPool(X))
+    while opt.spent < 120:
+        batch = opt.ask(at_most=120 - opt.spent)
+        ids = batch.sequence.astype(int)
+        opt.tell(batch, worth[ids] + 0.05 * rng.standard_normal(len(ids)))
+    assert worth[opt.best().id] >= np.sort(worth)[-10]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"attitude": "bold"}, "attitude must be one of"),
+        ({"workers": 0}, "workers must be at least 1"),
+        ({"workers": 2.5}, "workers must be a whole number"),
+        ({"switch_cost": -1}, "switch_cost must be at least 0"),
+        ({"switch_cost": 5, "workers": 2}, "Give one of the two"),
+        ({"switch_cost": 5, "deterministic": True}, "Give one of the two"),
+        ({"deterministic": "yes"}, "deterministic must be True or False"),
+        ({"delta": 1.0}, "delta must lie strictly"),
+    ],
+)
+def test_bad_settings_are_named(settings: dict[str, object], words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        nr.auto(nr.Pool(GRID), **settings)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_the_policy_holds_its_settings() -> None:
+    policy = nr.auto(nr.Pool(GRID), attitude="greedy").policy
+    assert isinstance(policy, Learner)
+    assert policy.manner.attitude == "greedy"
+
+
+@pytest.mark.parametrize("f", [lambda x: float(x > 0.33), lambda x: min(float(x), 0.3)])
+def test_a_plateau_is_told_from_what_lies_below(f: Callable[[float], float]) -> None:
+    """Where half of all values are the best one, the others must not count as much."""
+    line = nr.Pool(np.linspace(0, 1, 30)[:, None])
+    result = nr.maximize(lambda x: f(x[0]), line, budget=40)
+    assert f(result.best().x[0]) == f(1.0)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_candidates_that_fail_are_given_up(deterministic: bool) -> None:
+    line = nr.Pool(np.linspace(0, 1, 30)[:, None])
+    result = nr.maximize(
+        lambda x: nr.FAILED if x[0] > 0.8 else float(x[0]),
+        line,
+        budget=60 if not deterministic else 30,
+        deterministic=deterministic,
+    )
+    assert np.isnan(result.values).sum() <= 2 * 6
+    assert result.best().x[0] > 0.7
+
+
+def crashing(x: Vector) -> Any:
+    """Rises towards where nothing has a value."""
+    return nr.FAILED if x[0] > 0.6 else float(0.3 * x[0] - ((x - [0.55, 0.3]) ** 2).sum())
+
+
+@pytest.mark.parametrize("domain", [nr.Pool(GRID), nr.Box([(0, 1), (0, 1)])])
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_where_evaluations_fail_it_stops_looking(
+    domain: nr.Pool | nr.Box, deterministic: bool
+) -> None:
+    """Nothing is learned of f there, and what is not known attracts: it took 19 of 20 once."""
+    result = nr.maximize(crashing, domain, budget=100, deterministic=deterministic)
+    if not deterministic:  # there, something new must come though the best is found
+        assert np.isnan(result.values).sum() <= 35
+    assert crashing(result.best().x) > 0.12  # 0.178 is the most
+
+
+def test_failures_are_half_a_low_value_in_whatever_order_they_came() -> None:
+    """The slow twin: a model told everything at once, failures as values of weight a half."""
+    pool, rng = nr.Pool(GRID), np.random.default_rng(0)
+    opt = run(nr.auto(pool), 12)
+    rows: list[int] = []
+    for step in range(10):
+        batch = opt.ask(at_most=1)
+        if step % 2:
+            opt.tell(batch, [float(rng.standard_normal())] * len(batch))
+        else:
+            opt.fail(batch)
+            rows.append(int(batch.ids[0]))
+        if step == 6:
+            opt.tell([rows[0]], [0.3])  # it worked in the end
+    grasp, evidence = grasp_of(opt), opt._evidence()
+    seen = grasp.seen(evidence)
+    assert set(evidence.lost) <= set(rows) - {rows[0]}
+    assert len(seen.told) == len(evidence.told) + len(evidence.lost) > len(evidence.told)
+    for row, w, y in zip(seen.told.rows, seen.told.w, seen.told.y, strict=True):
+        at = np.flatnonzero(evidence.told.rows == row)
+        value = evidence.told.y[at[0]] if len(at) else grasp.lesson.lost
+        assert w == (evidence.told.w[at[0]] if len(at) else 0.5)
+        assert y == max(value, grasp.lesson.floor) - grasp.mean
+    now = grasp.belief.posterior.condition(seen.told, seen.open_, rng)
+    policy = opt.policy
+    assert isinstance(policy, Learner)
+    prior = policy.manner.prior(grasp.lesson, len(seen.told), 2)
+    dense = prior.condition(seen.told, seen.open_, rng)
+    for one, other in zip(now.marginals(GRID), dense.marginals(GRID), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-8)
+    means = policy.estimates(opt._state, evidence).mean  # in the ledger's order
+    np.testing.assert_allclose(means, now.mean(evidence.told.X) + grasp.mean, atol=1e-8)
+    assert "failed would have had low values" in str(opt.certificate().assumptions)
+    assert np.isfinite(opt.explain(rows[-1]).mean)
+
+
+def test_a_run_with_failures_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    def go(opt: nr.Optimizer, budget: int) -> nr.Optimizer:
+        while opt.spent < budget:
+            batch = opt.ask(at_most=budget - opt.spent)
+            opt.tell(batch, [crashing(np.asarray(x)) for x in batch])
+        return opt
+
+    whole = go(go(nr.auto(nr.Pool(GRID)), 45), 80)
+    part = go(nr.auto(nr.Pool(GRID)), 45)
+    part.save(tmp_path / "run")
+    again = go(nr.load(tmp_path / "run", pool=nr.Pool(GRID)), 80)
+    np.testing.assert_array_equal(again.sequence, whole.sequence)
+
+
+def test_a_box_that_fails_at_first_goes_on() -> None:
+    result = nr.maximize(
+        lambda x: nr.FAILED if x[0] > 0.5 else float(x[0]), nr.Box([(0, 1)]), budget=40
+    )
+    assert result.optimizer.evaluations >= 5
+
+
+def test_equal_values_end_no_run() -> None:
+    """Six zeros are no certificate, and one value no target reached."""
+    rare = nr.maximize(
+        lambda x: float(x[0] > 0.99), nr.Pool(GRID), budget=20, stop_when=nr.GapBelow(0.01)
+    )
+    one = nr.maximize(lambda x: 3.0 + x[0], nr.Pool([[0.0]]), budget=10, stop_when=nr.Target(2.0))
+    assert rare.ended == one.ended == "budget spent"
+
+
+def test_features_that_never_change_do_not_matter() -> None:
+    """A lengthscale nobody can learn is short by its prior alone."""
+    x = np.linspace(0, 1, 60)
+    X = np.column_stack([np.full(60, 500.0), x, np.tile([1.0, 0.0], (60, 1))])
+    opt = nr.auto(nr.Pool(X))
+    opt.tell(np.arange(0, 60, 2), np.sin(9 * x[::2]))
+    said = opt.account()
+    assert "matter most, by lengthscale in ranges: feature 1 " in said
+    assert "feature 0" not in said
+    assert "features 2 to 3" not in said
+
+
+def test_what_failed_is_taken_to_be_low() -> None:
+    """Nobody should have to guess what a failure counts as."""
+    opt = nr.auto(nr.Pool(np.linspace(0, 1, 30)[:, None]))
+    opt.tell(range(0, 30, 3), [float(at) for at in range(10)])
+    opt.tell([1], [nr.FAILED])
+    assert "1 candidate never had a value, and is taken to be as low as" in opt.account()
+    opt.tell([2], [nr.FAILED])
+    assert "2 candidates never had a value, and are taken to be as low as" in opt.account()
+
+
+def test_before_anything_is_told_there_is_nothing_to_say() -> None:
+    opt = nr.auto(nr.Pool(GRID))
+    for look in (opt.best, opt.certificate, lambda: opt.posterior, lambda: opt.explain(0)):
+        with pytest.raises(NothingToldError):
+            look()
+
+
+def test_workers_are_given_different_work() -> None:
+    """What is under way elsewhere is no news."""
+    opt = nr.auto(nr.Pool(GRID))
+    opt.tell(np.arange(0, 225, 20), hill(GRID[::20]))
+    asked = [opt.ask(worker=f"{i}", at_most=1).ids[0] for i in range(12)]
+    assert len(set(asked)) >= 4
+
+
+def capped(X: Matrix) -> Vector:
+    """Cut off above: what lies at the top of the hills is all the same."""
+    f: Vector = np.minimum(hill(X), 0.5)
+    return f
+
+
+def test_at_a_ceiling_only_doubt_goes_on() -> None:
+    """A model expects more above what is cut off, and would evaluate all that it has not seen."""
+    opt = run(nr.auto(nr.Pool(GRID)), 400, noise=0.0, f=capped)
+    assert lesson_of(opt).tied >= 5
+    assert "end of the scale" in opt.account()
+    late = opt.sequence[200:]
+    assert (capped(GRID[late]) == 0.5).mean() > 0.85
+    new = len(np.unique(opt.sequence)) - len(np.unique(opt.sequence[:200]))
+    assert new < 30  # doubts: 2 + k/2 evaluations apart
+
+
+def test_what_is_above_a_ceiling_ends_it() -> None:
+    opt = run(nr.auto(nr.Pool(GRID)), 200, noise=0.0, f=capped)
+    assert lesson_of(opt).tied
+    higher = int(np.setdiff1d(np.arange(len(GRID)), opt.sequence)[0])
+    opt.tell([higher], [0.9])
+    assert opt.ask().reason != "at the ceiling"
+
+
+def test_a_ceiling_off_the_pool_is_not_chosen() -> None:
+    """Points may be told that are no candidates; the highest among them must not be asked for."""
+    opt = nr.auto(nr.Pool(GRID))
+    opt.tell(np.array([[2.0, 2.0], [3.0, 3.0]]), [0.5, 0.5])
+    run(opt, 200, noise=0.0, f=capped)
+    assert lesson_of(opt).tied > 2
+    assert set(opt.ask().ids) <= set(range(len(GRID)))
+
+
+def test_an_excluded_ceiling_is_left() -> None:
+    opt = run(nr.auto(nr.Pool(GRID)), 200, noise=0.0, f=capped)
+    top = [int(row) for row in np.unique(opt.sequence) if capped(GRID[[row]])[0] == 0.5]
+    opt.exclude(top)
+    assert not set(opt.ask().ids) & set(top)

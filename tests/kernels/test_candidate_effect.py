@@ -1,0 +1,35 @@
+"""The kernel of what is each candidate's own, against rows compared one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noregret.arrays import Rows
+from noregret.kernels import Own, probe
+from noregret.kernels.categorical import COMPARED
+
+
+def drawn(rng: np.random.Generator, shape: tuple[int, int], packed: bool) -> Rows:
+    """Few different numbers, so that rows agree."""
+    X = rng.integers(-1, 2, shape)
+    return np.abs(X).astype(np.uint8) if packed else (0.5 * X).astype(np.float64)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@given(st.integers(0, 2**20))
+def test_one_where_rows_are_the_same(packed: bool, seed: int) -> None:
+    """Whether they are few and compared, or many and hashed."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 4))
+    for n in (3, 40):
+        m = COMPARED // (n * d) + 1 if n == 40 else 5
+        A, B = drawn(rng, (n, d), packed), drawn(rng, (m, d), packed)
+        if not packed:
+            A[A == 0] = -0.0
+        expected = [[float((x == z).all()) for z in B[:5]] for x in A]
+        np.testing.assert_array_equal(Own()(A, B)[:, :5], expected)
+        np.testing.assert_array_equal(Own().diagonal(A), 1.0)
+    probe(Own(), A)

@@ -1,0 +1,419 @@
+"""Explanations against dense algebra and plain loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.arrays import Indices, Vector
+from noregret.policies import model_view
+from slow_references import DenseGP
+
+X = np.random.default_rng(6).random((40, 2))
+F = np.sin(4 * X[:, 0]) + np.cos(5 * X[:, 1])
+NAMES = [f"s{i}" for i in range(40)]
+POOL, NAMED = nr.Pool(X), nr.Pool(X, names=NAMES)
+KERNEL = 1.5 * nr.RBF(0.3)
+NOISE = 0.4
+MODELS: dict[str, Callable[..., nr.Optimizer]] = {
+    "mini_gp_ucb": partial(nr.mini_gp_ucb, kernel=KERNEL, noise_std=NOISE, limit=6.0),
+    "mini_gp_ei": partial(nr.mini_gp_ei, kernel=KERNEL, noise_std=NOISE, limit=6.0),
+    "gp_bucb": partial(nr.gp_bucb, kernel=KERNEL, noise_std=NOISE, limit=6.0),
+    "bbkb": partial(nr.bbkb, kernel=KERNEL, noise_std=NOISE, limit=6.0),
+}
+EXACT = ["mini_gp_ucb", "mini_gp_ei", "gp_bucb"]
+DRAWING: dict[str, Callable[..., nr.Optimizer]] = {
+    "batch_thompson": partial(nr.batch_thompson, kernel=KERNEL, noise_std=NOISE, batch_size=3),
+    "ts_qff": partial(nr.ts_qff, kernel=KERNEL, noise_std=NOISE, batch_size=3),
+}
+
+
+def warm(
+    name: str, *, goal: Literal["max", "min"] = "max", offset: float = 0.0, turns: int = 8
+) -> tuple[nr.Optimizer, Indices, Vector]:
+    """An optimizer after some turns, with every row evaluated and every value, in order."""
+    optimizer = {**MODELS, **DRAWING}[name](NAMED, goal=goal, offset=offset, seed=3)
+    rows, values = np.empty(0, dtype=np.int64), np.empty(0)
+    for turn in range(turns):
+        batch = optimizer.ask(at_most=5)
+        at = np.array([NAMES.index(id) for id in batch.sequence.tolist()])
+        told = F[at] + 0.05 * turn
+        optimizer.tell(batch, told)
+        rows, values = np.append(rows, at), np.append(values, told)
+    return optimizer, rows, values
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize(("goal", "offset"), [("max", 0.0), ("min", 0.3)])
+def test_belief_and_bounds_are_those_of_the_textbook(
+    name: str, goal: Literal["max", "min"], offset: float
+) -> None:
+    """A chemist takes these numbers to the bench."""
+    optimizer, rows, values = warm(name, goal=goal, offset=offset)
+    dense = DenseGP(KERNEL, NOISE**2, X[rows], values - offset)
+    for row in (0, 7, int(rows[0]), int(rows[-1])):
+        why = optimizer.explain(NAMES[row])
+        mean, std = offset + dense.mean(X[[row]])[0], math.sqrt(dense.variance(X[[row]])[0])
+        assert why.id == NAMES[row]
+        np.testing.assert_array_equal(why.x, X[row])
+        assert why.mean == pytest.approx(mean, rel=1e-8)
+        assert why.std == pytest.approx(std, rel=1e-6)
+        assert why.beta == optimizer.posterior.beta > 0
+        assert why.width == pytest.approx(why.beta * std, rel=1e-6)
+        assert why.lower == pytest.approx(mean - why.beta * std, rel=1e-6)
+        assert why.upper == pytest.approx(mean + why.beta * std, rel=1e-6)
+        assert why.evaluations == (rows == row).sum()
+        if why.evaluations:
+            assert why.average == pytest.approx(values[rows == row].mean(), rel=1e-12)
+        else:
+            assert math.isnan(why.average)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_belief_is_that_of_the_posterior(name: str) -> None:
+    """Two answers about one candidate must not differ, sparse or not."""
+    optimizer, _, _ = warm(name, goal="min", offset=0.2)
+    for row in range(0, 40, 9):
+        why = optimizer.explain(NAMES[row])
+        assert why.mean == pytest.approx(optimizer.posterior.mean(X[[row]])[0], rel=1e-12)
+        assert why.std == pytest.approx(optimizer.posterior.std(X[[row]])[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_nearest_are_those_of_largest_prior_correlation(name: str) -> None:
+    """They are the reason for the belief: the wrong ones would send someone to the wrong flask."""
+    optimizer, rows, values = warm(name)
+    for row in (1, 2, int(rows[0])):
+        found = {}
+        for other in set(rows.tolist()) - {row}:
+            k = KERNEL(X[[row]], X[[other]])[0, 0]
+            found[other] = k / math.sqrt(1.5 * 1.5)
+        order = sorted(found, key=lambda other: (-found[other], other))[:5]
+        nearest = optimizer.explain(NAMES[row]).nearest
+        assert [near.id for near in nearest] == [NAMES[other] for other in order]
+        for near, other in zip(nearest, order, strict=True):
+            assert near.correlation == pytest.approx(found[other], rel=1e-9)
+            assert near.average == pytest.approx(values[rows == other].mean(), rel=1e-12)
+            assert near.evaluations == (rows == other).sum()
+            np.testing.assert_array_equal(near.x, X[other])
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("goal", ["max", "min"])
+def test_the_rank_is_that_of_a_full_sort(name: str, goal: Literal["max", "min"]) -> None:
+    """Number 12 of 40 means that eleven score higher, excluded ones not counted."""
+    optimizer, _, _ = warm(name, goal=goal)
+    optimizer.exclude(["s3", "s30"])
+    sign = 1 if goal == "max" else -1
+    posterior = optimizer.posterior
+    mean, std = sign * posterior.mean(X), posterior.std(X)
+    allowed = np.array([row for row in range(40) if row not in (3, 30)])
+    if name == "mini_gp_ei":
+        top = mean[allowed].max()
+        score = nr.ExpectedImprovement().score(mean, std**2, posterior.beta, top)
+    else:
+        score = mean + posterior.beta * std
+    for row in (0, 5, int(allowed[np.argmax(score[allowed])])):
+        why = optimizer.explain(NAMES[row])
+        assert why.rank == 1 + (score[allowed] > score[row] + 1e-9 * abs(score[row])).sum()
+        assert why.candidates == 38
+    assert optimizer.explain("s3").rank is None
+    assert optimizer.explain("s3").excluded
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_the_rival_is_what_ask_would_choose(name: str) -> None:
+    """ "That one comes first" is a promise that the next ask keeps."""
+    optimizer, _, _ = warm(name)
+    rival = optimizer.explain("s0").rival
+    assert rival is not None
+    assert rival.x.tolist() == X[NAMES.index(str(rival.id))].tolist()
+    assert rival.mean == pytest.approx(optimizer.posterior.mean(rival.x)[0], rel=1e-12)
+    assert rival.upper == pytest.approx(rival.mean + optimizer.posterior.beta * rival.std)
+    assert optimizer.ask().ids[0] == rival.id
+    first = optimizer.explain(rival.id)
+    assert first.rank == 1
+    assert first.under_way > 0
+    assert "It comes first now" in str(first)
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_by_a_drawn_function_the_rival_is_the_best_of_the_next_draw(name: str) -> None:
+    """There is no rank by chance; but what comes next is fixed by the seed."""
+    optimizer, _, _ = warm(name)
+    why = optimizer.explain("s0")
+    assert (why.rank, why.beta, why.score) == (None, 1.0, "Thompson")
+    assert why.rival is not None
+    assert why.mean == pytest.approx(optimizer.posterior.mean(X[[0]])[0], rel=1e-6)
+    assert optimizer.peek().sequence[0] == why.rival.id
+    assert f"By value in the function drawn, {why.rival.id} comes first" in str(why)
+    optimizer.exclude(NAMES)
+    assert optimizer.explain("s0").rival is None
+
+
+@pytest.mark.parametrize("name", [*MODELS, *DRAWING, "uniform", "epsilon_greedy"])
+def test_when_it_was_asked_for_is_what_the_batches_say(name: str, tmp_path: Path) -> None:
+    """ "Why did we make this one three times?" needs the right batches, also after a restart."""
+    baselines: dict[str, Callable[..., nr.Optimizer]] = {
+        "uniform": partial(nr.uniform, batch_size=4),
+        "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=4),
+    }
+    optimizer = {**MODELS, **DRAWING, **baselines}[name](nr.Pool(X[:6]), seed=1)
+    batches: list[nr.Batch] = []
+    stds: list[Vector] = []
+    for turn in range(9):
+        if name in EXACT:
+            stds.append(optimizer.posterior.std(X[:6]))
+        batch = optimizer.ask(at_most=4, worker="ab"[turn % 2])
+        batches.append(batch)
+        if turn == 4:
+            optimizer.fail(batch)
+        else:
+            optimizer.tell(batch, F[batch.sequence.astype(np.int64)])
+        if turn == 5:
+            optimizer.save(tmp_path / "run")
+            optimizer = nr.load(tmp_path / "run", pool=nr.Pool(X[:6]))
+    trace = optimizer.trace
+    for row in range(6):
+        asked = optimizer.explain(row).asked
+        counts = {b.ticket: int((b.sequence == row).sum()) for b in batches}
+        expected = {ticket: count for ticket, count in counts.items() if count}
+        assert (
+            dict(zip(asked.batches.tolist(), asked.evaluations.tolist(), strict=True)) == expected
+        )
+        assert asked.reasons.tolist() == [batches[ticket].reason for ticket in expected]
+        np.testing.assert_array_equal(asked.beta, trace["beta"][list(expected)])
+        if name in EXACT:
+            then = [stds[ticket][row] for ticket in expected]
+            np.testing.assert_allclose(asked.std, then, rtol=1e-6)
+        elif name in baselines:
+            assert np.isnan(asked.std).all()
+
+
+def test_looking_changes_nothing() -> None:
+    """An explanation is asked for in the middle of everything."""
+    plain, curious = warm("mini_gp_ucb")[0], warm("mini_gp_ucb")[0]
+    for _ in range(5):
+        for id in ("s1", "s2"):
+            str(curious.explain(id))
+        a, b = plain.ask(at_most=4), curious.ask(at_most=4)
+        assert a.sequence.tolist() == b.sequence.tolist()
+        for optimizer in (plain, curious):
+            optimizer.tell(a, [0.5] * len(a))
+
+
+def test_the_words_say_what_the_numbers_say() -> None:
+    """The sentences are what most people will read."""
+    optimizer = nr.gp_ucb(NAMED, kernel=nr.RBF(0.3), noise_std=0.1, start=["s0"], goal="min")
+    text = str(optimizer.explain("s5"))
+    assert "Never evaluated." in text
+    assert "Nothing else evaluated tells much about it." in text
+    assert "Never asked for." in text
+    optimizer.tell(optimizer.ask(), [2.0])
+    why = optimizer.explain("s0")
+    text = str(why)
+    assert text.startswith(f"s0: {why.mean:.6g} ± {why.std:.2g} (between {why.lower:.3g} and")
+    assert "Evaluated once, average 2." in text
+    assert "Asked for once, in batch 0." in text
+    assert "reason: start: candidates given" in text
+    assert why.rival is not None
+    assert f"Its lower bound {why.lower:.3g} is above" in text  # minimising, lower is better
+    assert f"that of {why.rival.id}, which comes first." in text
+    optimizer.exclude(["s0"])
+    assert "It is excluded" in str(optimizer.explain("s0"))
+
+
+def test_a_single_candidate_comes_first() -> None:
+    """N = 1."""
+    optimizer = nr.mini_gp_ucb(nr.Pool([[0.5]]), kernel=nr.RBF(), noise_std=0.1)
+    optimizer.tell(optimizer.ask(), [1.0])
+    why = optimizer.explain(0)
+    assert (why.rank, why.candidates, why.nearest) == (1, 1, ())
+    assert "It comes first now: none has a better upper bound." in str(why)
+
+
+def test_equal_candidates_tie() -> None:
+    """Two rows alike to the last bit have one rank; the lower one is chosen."""
+    pool = nr.Pool([[0.5], [0.5], [0.5], [2.0]])
+    optimizer = nr.gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.1, start=[3])
+    optimizer.tell(optimizer.ask(), [-5.0])
+    second = optimizer.explain(1)
+    assert second.rank == 1
+    assert second.rival is not None
+    assert second.rival.id == 0
+    assert "0, which has the same, comes first" in str(second)
+    optimizer.tell([0, 1], [1.0, 1.0])
+    assert [near.correlation for near in optimizer.explain(2).nearest[:2]] == [1.0, 1.0]
+    assert [near.id for near in optimizer.explain(2).nearest[:2]] == [0, 1]
+
+
+def test_candidates_without_variance_and_opposite_ones() -> None:
+    """A linear kernel knows nothing at the origin, and learns from what lies opposite."""
+    pool = nr.Pool([[0.0, 0.0], [1.0, 0.0], [-2.0, 0.1], [0.3, 1.0]])
+    optimizer = nr.gp_ucb(pool, kernel=nr.Linear(), noise_std=0.1)
+    optimizer.tell([2, 3, 0], [-2.0, 0.4, 0.0])
+    origin, right = optimizer.explain(0), optimizer.explain(1)
+    assert [near.correlation for near in origin.nearest] == [0.0, 0.0]
+    assert "tells much" in str(origin)
+    assert right.nearest[0].id == 2
+    assert right.nearest[0].correlation < -0.99
+
+
+def test_points_off_the_pool_are_neighbours_without_a_name() -> None:
+    """Last year's measurement, at a composition that is not for sale any more."""
+    optimizer = nr.mini_gp_ucb(NAMED, kernel=nr.RBF(0.3), noise_std=0.1)
+    optimizer.tell(X[[4]] + 0.01, [3.0])
+    near = optimizer.explain("s4").nearest[0]
+    assert near.id is None
+    np.testing.assert_allclose(near.x, X[4] + 0.01)
+    assert f"a point at {near.x.tolist()}" in str(optimizer.explain("s4"))
+    evaluated = optimizer.evaluated
+    assert evaluated.ids == [None]
+    assert evaluated.averages.tolist() == [3.0]
+
+
+@pytest.mark.parametrize("algorithm", [nr.mini_gp_ucb, nr.mini_gp_ei])
+def test_points_of_a_box_are_explained_by_number(algorithm: Callable[..., nr.Optimizer]) -> None:
+    """In the user's units, with new points as rivals."""
+    box = nr.Box([(0.0, 10.0), (1e-3, 1.0)], log=[1])
+    optimizer = algorithm(box, kernel=nr.RBF(0.3), noise_std=0.1, goal="min", seed=1)
+    for _ in range(5):
+        batch = optimizer.ask(at_most=2)
+        optimizer.tell(batch, [float((x[0] - 3.0) ** 2 / 10) for x in batch])
+    why = optimizer.explain(0)
+    np.testing.assert_allclose(why.x, optimizer.evaluated.x[0])
+    assert 0.0 <= why.x[0] <= 10.0
+    assert why.mean == pytest.approx(optimizer.posterior.mean(why.x[None])[0], rel=1e-9)
+    assert why.rank is None
+    assert why.rival is not None
+    following = optimizer.ask(at_most=1)
+    np.testing.assert_allclose(following.x[0], why.rival.x)
+    if why.rival.id is None:
+        assert "a new point" in str(why)
+        new = optimizer.explain(following.ids[0])
+        assert (new.evaluations, new.under_way) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "algorithm", [nr.uniform, nr.epsilon_greedy, nr.random_search, nr.regularized_evolution]
+)
+def test_baselines_say_what_they_can(algorithm: Callable[..., nr.Optimizer]) -> None:
+    """Counts and averages, and that there is no model."""
+    optimizer = algorithm(NAMED, batch_size=3, goal="min", offset=1.0)
+    batch = optimizer.ask()
+    optimizer.tell(batch[:2], [4.0, 6.0])
+    why = optimizer.explain(batch.sequence[0])
+    assert why.evaluations >= 1
+    assert why.mean == why.average
+    assert why.average == (4.0 if batch.sequence[0] != batch.sequence[1] else 5.0)
+    assert math.isnan(why.std)
+    assert (why.nearest, why.rank, why.rival, why.score) == ((), None, None, "")
+    assert "there is no model" in str(why)
+    other = next(name for name in NAMES if name not in batch.sequence)
+    assert "never evaluated; without a model" in str(optimizer.explain(other))
+    assert "Under way: once" in str(optimizer.explain(batch.sequence[2]))
+
+
+def test_a_rank_that_costs_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits a minute for a footnote; what comes first is said all the same."""
+    optimizer, _, _ = warm("mini_gp_ucb")
+    monkeypatch.setattr(model_view, "RANKED", 10)
+    why = optimizer.explain("s0")
+    assert why.rank is None
+    assert why.rival is not None
+    assert "number" not in str(why)
+    assert "Its upper bound" in str(why)
+
+
+def test_everything_excluded_leaves_no_rival() -> None:
+    """The last word on a finished campaign."""
+    optimizer, rows, _ = warm("mini_gp_ucb")
+    optimizer.exclude(NAMES)
+    why = optimizer.explain(NAMES[rows[0]])
+    assert (why.rival, why.candidates, why.excluded) == (None, 0, True)
+    assert "It is excluded" in str(why)
+
+
+def test_what_was_evaluated_is_in_the_ledger() -> None:
+    """Counts, averages and spreads, in the user's sign and units."""
+    optimizer = nr.mini_gp_ucb(NAMED, kernel=KERNEL, noise_std=0.1, goal="min", offset=7.0)
+    assert len(optimizer.evaluated) == 0
+    optimizer.tell(["s2", "s9", "s2"], [1.0, 5.0, 4.0])
+    optimizer.tell(["s9"], [nr.FAILED])
+    evaluated = optimizer.evaluated
+    assert evaluated.ids == ["s2", "s9"]
+    np.testing.assert_array_equal(evaluated.x, X[[2, 9]])
+    assert evaluated.evaluations.tolist() == [2, 1]
+    np.testing.assert_allclose(evaluated.averages, [2.5, 5.0])
+    np.testing.assert_allclose(evaluated.deviations, [math.sqrt(4.5), np.nan])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ("s99", "unknown name 's99'"),
+        (3, "addressed by its names"),
+        (["s1", "s2"], "takes one id, got 2"),
+        ([], "takes one id, got 0"),
+        (None, "addressed by its names"),
+    ],
+)
+def test_unknown_ids_are_refused(wrong: object, match: str) -> None:
+    """With the nearest name where there is one."""
+    with pytest.raises(nr.NoRegretError, match=match):
+        warm("mini_gp_ucb", turns=1)[0].explain(wrong)
+
+
+def test_unknown_points_of_a_box_are_refused() -> None:
+    """A box knows only what it has met."""
+    optimizer = nr.mini_gp_ucb(nr.Box([(0.0, 1.0)]), kernel=nr.RBF(0.2), noise_std=0.1)
+    for wrong in (0, -1, 5, 0.5):
+        with pytest.raises(nr.NoRegretError, match=r"unknown|numbered"):
+            optimizer.explain(wrong)
+
+
+def test_neighbours_say_what_they_count_as() -> None:
+    """A mean far above the values around it, of which nothing is said, looks like an error."""
+    x = np.linspace(0, 1, 41)
+    opt = nr.auto(nr.Pool(x[:, None]))
+    f = np.where(x < 0.15, -100.0, np.cos(3 * (x - 0.8)))
+    opt.tell(np.arange(1, 41, 2), f[1::2])
+    why, floor = opt.explain(4), opt.posterior.floor
+    assert np.isfinite(floor)
+    assert why.evaluations == 0
+    assert np.isnan(why.counts_as)
+    assert {near.counts_as for near in why.nearest[:2]} == {floor}
+    assert f"average -100 of 1, which counts as {floor:.4g})" in str(why)
+    high = opt.explain(32)
+    assert all(np.isnan(near.counts_as) for near in high.nearest)
+    assert "counts as" not in str(high)
+
+
+def test_nothing_is_certain_while_all_values_are_the_same() -> None:
+    """One value told says nothing of the next candidate."""
+    opt = nr.auto(nr.Pool(np.linspace(0, 1, 9)[:, None]))
+    opt.tell([4], [1.0])
+    why = opt.explain(0)
+    assert (why.std, why.lower, why.upper) == (np.inf, -np.inf, np.inf)
+    assert why.rival is not None
+    assert why.rival.std == np.inf
+    assert opt.best().std == np.inf
+
+
+def test_one_standard_deviation_is_one() -> None:
+    """By what is printed, not by the last bits of a width."""
+    opt = nr.gp_ucb(
+        nr.Pool([[0.0], [1.0]]),
+        kernel=nr.RBF(),
+        noise_std=0.1,
+        width=nr.ConstantWidth(1.0 + 1e-9),
+    )
+    opt.tell([0], [1.0])
+    assert ", 1 standard deviation either way" in str(opt.explain(0))

@@ -1,0 +1,329 @@
+"""The trace against plain counts from the batches handed out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.errors import MissingExtraError
+from noregret.optimizer.pending import Ticket
+from noregret.optimizer.trace import COLUMNS, Records
+from noregret.policies import Footing
+from slow_references import DenseGP
+
+X = np.random.default_rng(5).random((30, 2))
+F = np.sin(4 * X[:, 0]) + np.cos(5 * X[:, 1])
+POOL = nr.Pool(X)
+KERNEL = nr.RBF(0.3)
+ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
+    "mini_gp_ucb": partial(nr.mini_gp_ucb, kernel=KERNEL, noise_std=0.5, limit=8.0),
+    "mini_gp_ei": partial(nr.mini_gp_ei, kernel=KERNEL, noise_std=0.5, limit=8.0),
+    "gp_bucb": partial(nr.gp_bucb, kernel=KERNEL, noise_std=0.5, limit=8.0),
+    "bbkb": partial(nr.bbkb, kernel=KERNEL, noise_std=0.5, limit=8.0),
+    "batch_thompson": partial(nr.batch_thompson, kernel=KERNEL, noise_std=0.5, batch_size=4),
+    "ts_qff": partial(nr.ts_qff, kernel=KERNEL, noise_std=0.5, batch_size=4),
+    "uniform": partial(nr.uniform, batch_size=4),
+    "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=4),
+    "random_search": partial(nr.random_search, batch_size=4),
+    "evolution": partial(nr.regularized_evolution, population=6, sample=3, batch_size=4),
+}
+BASELINES = ("uniform", "epsilon_greedy", "random_search", "evolution")
+MODELS = [name for name in ALGORITHMS if name not in BASELINES]
+
+
+@dataclass
+class Notebook:
+    """What a patient person would have written down beside the run."""
+
+    batches: list[list[Any]] = field(default_factory=list)  # ids in the order asked
+    runs: list[int] = field(default_factory=list)
+    workers: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    told: list[int] = field(default_factory=list)  # when each batch was opened …
+    unique: list[int] = field(default_factory=list)  # … as was this
+    seen: list[Any] = field(default_factory=list)  # ids of values told
+
+    def ask(self, optimizer: nr.Optimizer, worker: str, at_most: int = 6) -> nr.Batch:
+        batch = optimizer.ask(at_most=at_most, worker=worker)
+        if batch.ticket == len(self.batches):
+            self.batches.append(batch.sequence.tolist())
+            self.runs.append(len(batch.ids))
+            self.workers.append(worker)
+            self.reasons.append(batch.reason)
+            self.told.append(len(self.seen))
+            self.unique.append(len(set(self.seen)))
+        return batch
+
+    def tell(self, optimizer: nr.Optimizer, batch: nr.Batch, lost: int = -1) -> None:
+        values = [float(F[row] + 0.1 * i) for i, row in enumerate(batch.sequence.tolist())]
+        told = [nr.FAILED if i == lost else value for i, value in enumerate(values)]
+        optimizer.tell(batch, told)
+        self.seen += [row for i, row in enumerate(batch.sequence.tolist()) if i != lost]
+
+    def switches(self) -> list[int]:
+        """Count changes of candidate over all evaluations asked for so far, from the start."""
+        asked: list[Any] = []
+        counts = []
+        for batch in self.batches:
+            asked += batch
+            counts.append(sum(a != b for a, b in pairwise(asked)))
+        return counts
+
+    def agrees(self, trace: nr.Trace) -> None:
+        assert len(trace) == len(self.batches)
+        assert trace["batch"].tolist() == list(range(len(self.batches)))
+        assert trace["size"].tolist() == [len(batch) for batch in self.batches]
+        assert trace["runs"].tolist() == self.runs
+        assert trace["worker"].tolist() == self.workers
+        assert trace["reason"].tolist() == self.reasons
+        assert trace["told"].tolist() == self.told
+        assert trace["unique"].tolist() == self.unique
+        assert trace["switches"].tolist() == self.switches()
+
+
+def troubled(optimizer: nr.Optimizer, steps: int, notes: Notebook) -> Iterator[None]:
+    """Three workers, lost wells, values by id, a batch told long after others were opened."""
+    late: nr.Batch | None = None
+    for i in range(steps):
+        worker = "abc"[i % 3]
+        batch = notes.ask(optimizer, worker)
+        if i == 1:
+            late = batch
+        elif worker == "b" and i < 8:
+            pass  # it holds its batch, asking again and again
+        elif i % 4 == 2 and len(batch) > 1:
+            notes.tell(optimizer, batch[:1])
+            optimizer.fail(batch[1:])
+        else:
+            notes.tell(optimizer, batch, lost=0 if i % 5 == 3 else -1)
+        if i == 6:
+            held = [] if late is None else late.sequence.tolist()
+            others = [row for row in range(30) if row not in held][:2]
+            optimizer.tell(others, F[others])
+            notes.seen += others
+        if i == 9 and late is not None:
+            notes.tell(optimizer, late)
+        yield
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_trace_is_what_a_notebook_would_say(name: str) -> None:
+    """A figure in a paper is drawn from these columns."""
+    optimizer, notes = ALGORITHMS[name](POOL, seed=2), Notebook()
+    for _ in troubled(optimizer, 16, notes):
+        notes.agrees(optimizer.trace)
+    assert len(optimizer.trace) == optimizer.batches > 8
+    assert len(set(optimizer.trace["worker"].tolist())) == 3
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_loaded_run_goes_on_with_its_trace(name: str, tmp_path: Path) -> None:
+    """Monday's half of the table must not be lost on Tuesday."""
+    optimizer, notes = ALGORITHMS[name](POOL, seed=2), Notebook()
+    for _ in troubled(optimizer, 7, notes):
+        pass
+    before = optimizer.trace
+    optimizer.save(tmp_path / "run")
+    again = nr.load(tmp_path / "run", pool=POOL)
+    for column in COLUMNS:
+        np.testing.assert_array_equal(again.trace[column], before[column])
+    assert repr(again.trace) == repr(before)
+    for i in range(7, 16):
+        notes.tell(again, notes.ask(again, "abc"[i % 3]))
+        notes.agrees(again.trace)
+    new = len(again.trace) - len(before)
+    assert new > 0
+    assert np.isnan(again.trace["waited"][len(before)])  # nobody knows how long it slept
+    assert not np.isnan(again.trace["waited"][len(before) + 1 :]).any()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_width_information_and_dictionary_are_those_of_the_choice(name: str) -> None:
+    """They are held against theory: half of log det, not all of it, and before the batch."""
+    optimizer = ALGORITHMS[name](POOL, seed=1)
+    ids, values = np.empty(0, dtype=np.int64), np.empty(0)
+    for step in range(9):
+        posterior, unique = optimizer.posterior, optimizer.unique
+        batch = optimizer.ask(at_most=5)
+        row = {column: optimizer.trace[column][-1] for column in COLUMNS}
+        assert row["information"] == pytest.approx(posterior.log_det / 2, rel=1e-9, abs=1e-9)
+        assert row["beta"] == posterior.beta
+        if name == "bbkb":
+            assert row["dictionary"] == len(optimizer._state.posterior.members) <= unique
+        elif name == "ts_qff":
+            assert row["dictionary"] == optimizer.policy.features.size  # type: ignore[attr-defined]  # its own
+        else:
+            assert row["dictionary"] == unique
+            dense = DenseGP(KERNEL, 0.25, X[ids], values)
+            assert row["information"] == pytest.approx(dense.log_det() / 2, rel=1e-9)
+        told = F[batch.sequence.astype(np.int64)] + 0.1 * step
+        ids, values = np.append(ids, batch.sequence), np.append(values, told)
+        optimizer.tell(batch, told)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_baselines_have_no_width(name: str) -> None:
+    """Rather nothing than a number that means nothing."""
+    optimizer = ALGORITHMS[name](POOL)
+    optimizer.ask()
+    trace = optimizer.trace
+    assert np.isnan(trace["beta"]).all()
+    assert np.isnan(trace["information"]).all()
+    assert trace["dictionary"].tolist() == [0]
+
+
+def test_a_repeat_across_batches_is_no_switch() -> None:
+    """MINI may choose the same candidate in two batches; the robot does not move."""
+    optimizer = nr.mini_gp_ucb(
+        nr.Pool([[0.0], [5.0]]), kernel=nr.RBF(1.0), noise_std=1.0, start=[0], seed=0
+    )
+    notes = Notebook()
+    for _ in range(12):
+        batch = notes.ask(optimizer, "", at_most=1)
+        optimizer.tell(batch, [1.0 if batch.ids[0] else -1.0])
+    assert optimizer.trace["switches"].tolist() == notes.switches()
+    assert 0 < notes.switches()[-1] < 11
+
+
+def test_points_of_a_box_are_told_apart() -> None:
+    """A point met before is the same candidate, a new one is a switch."""
+    optimizer = nr.mini_gp_ucb(nr.Box([(0.0, 2.0)]), kernel=nr.RBF(0.3), noise_std=0.5, seed=3)
+    notes = Notebook()
+    for i in range(8):
+        batch = notes.ask(optimizer, "ab"[i % 2], at_most=4)
+        optimizer.tell(batch, [float(-((x[0] - 1.2) ** 2)) for x in batch])
+    assert optimizer.trace["switches"].tolist() == notes.switches()
+    assert optimizer.trace["unique"][-1] == len({i for batch in notes.batches[:-1] for i in batch})
+
+
+def test_times_are_those_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds of choosing and seconds of waiting add up to the whole run."""
+    clock = iter([10.0, 10.5, 20.0, 20.25, 21.0, 24.0])
+    monkeypatch.setattr("noregret.optimizer.optimizer.perf_counter", lambda: next(clock))
+    optimizer = nr.uniform(POOL)
+    for _ in range(3):
+        optimizer.tell(optimizer.ask(), [0.0])
+    np.testing.assert_array_equal(optimizer.trace["seconds"], [0.5, 0.25, 3.0])
+    np.testing.assert_array_equal(optimizer.trace["waited"], [np.nan, 9.5, 0.75])
+
+
+@pytest.mark.parametrize("name", ["mini_gp_ucb", "bbkb", "epsilon_greedy"])
+def test_no_choice_depends_on_the_clock(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow morning must not give another molecule."""
+
+    def chosen(tick: float) -> list[list[Any]]:
+        clock = iter(np.cumsum(np.full(99, tick)).tolist())
+        monkeypatch.setattr("noregret.optimizer.optimizer.perf_counter", lambda: next(clock))
+        notes = Notebook()
+        optimizer = ALGORITHMS[name](POOL, seed=4)
+        for _ in range(8):
+            notes.tell(optimizer, notes.ask(optimizer, ""))
+        return notes.batches
+
+    assert chosen(1e-6) == chosen(1e6)
+
+
+def test_a_trace_is_a_picture_that_does_not_move() -> None:
+    """A table printed before lunch is the same after it, and nobody can scribble on the books."""
+    optimizer = nr.uniform(POOL, batch_size=2)
+    optimizer.ask()
+    before = optimizer.trace
+    first = before["size"].copy()
+    for worker in "abcdefgh":
+        optimizer.ask(worker=worker)
+    assert len(before) == 1
+    np.testing.assert_array_equal(before["size"], first)
+    with pytest.raises(ValueError, match="read-only"):
+        optimizer.trace["size"][0] = 9
+
+
+def test_an_empty_trace_has_its_columns() -> None:
+    """Scripts look at a run before it has begun."""
+    trace = nr.uniform(POOL).trace
+    assert len(trace) == 0
+    assert tuple(trace) == trace.columns == COLUMNS
+    assert [len(trace[name]) for name in COLUMNS] == [0] * len(COLUMNS)
+    assert repr(trace).endswith("0 batches")
+    assert trace.to_pandas().shape == (0, len(COLUMNS))
+
+
+def test_printing_shows_both_ends() -> None:
+    """A table of a million rows must fit a screen."""
+    optimizer = nr.uniform(POOL, batch_size=2)
+    for worker in range(30):
+        optimizer.ask(worker=f"w{worker}")
+    lines = repr(optimizer.trace).splitlines()
+    assert len(lines) == 1 + 5 + 1 + 5 + 1
+    assert lines[0].split()[:3] == ["batch", "worker", "size"]
+    assert lines[1].split()[:3] == ["0", "w0", "2"]
+    assert lines[-2].split()[:2] == ["29", "w29"]
+    assert lines[-1] == "30 batches"
+    assert "worker" not in repr(nr.uniform(POOL).trace)
+
+
+def test_an_unknown_column_is_refused_by_name() -> None:
+    """A typo is answered with the list."""
+    trace = nr.uniform(POOL).trace
+    for wrong in ("sizes", 0, None):
+        with pytest.raises(nr.NoRegretError, match=f"beta, information.*got {wrong!r}"):
+            trace[wrong]  # type: ignore[index]  # wrong on purpose
+
+
+def test_data_frames_hold_the_columns() -> None:
+    """pandas directly, everybody else through Arrow."""
+    pyarrow = pytest.importorskip("pyarrow")
+    optimizer, notes = ALGORITHMS["mini_gp_ucb"](POOL, seed=2), Notebook()
+    for _ in troubled(optimizer, 10, notes):
+        pass
+    trace = optimizer.trace
+    frame, table = trace.to_pandas(), pyarrow.table(trace)
+    assert tuple(frame.columns) == tuple(table.column_names) == COLUMNS
+    for name in COLUMNS:
+        np.testing.assert_array_equal(frame[name].to_numpy(), trace[name])
+        np.testing.assert_array_equal(np.array(table[name].to_pylist()), trace[name])
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "use"),
+    [
+        ("pandas", "pandas", lambda t: t.to_pandas()),
+        ("pyarrow", "tables", lambda t: t.__arrow_c_stream__()),
+    ],
+)
+def test_without_the_package_the_error_names_the_extra(
+    package: str, extra: str, use: Callable[[nr.Trace], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What to type is in the message."""
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not there
+    with pytest.raises(MissingExtraError, match=rf'{package}.*pip install "noregret\[{extra}\]"'):
+        use(nr.uniform(POOL).trace)
+
+
+def test_many_batches_stay_light() -> None:
+    """A run of a year: O(1) a batch, some hundred bytes each, one entry for a word said often."""
+    records = Records()
+    for i in range(20_000):
+        rows, repeats = np.array([i % 7]), np.array([1 + i % 3])
+        ticket = Ticket(i, f"w{i % 4}", rows, repeats, np.array([0.5]), "full", *_open(repeats))
+        records.add(ticket, Footing(2.0, 3.0, 5), told=i, unique=7, asked=i, now=i + 0.5)
+    assert len(records.words) == 5
+    buffers = (records.counts, records.numbers, records.runs, records.variances)
+    assert sum(b.base.nbytes for b in buffers if b.base is not None) <= 2 * 20_000 * (96 + 24) + 999
+    trace = records.shown()
+    np.testing.assert_array_equal(trace["switches"], np.arange(20_000))
+    np.testing.assert_array_equal(trace["size"], 1 + np.arange(20_000) % 3)
+    assert trace["worker"][:6].tolist() == ["w0", "w1", "w2", "w3", "w0", "w1"]
+
+
+def _open(repeats: Any) -> tuple[Any, Any]:
+    count = int(repeats.sum())
+    return np.zeros(count, dtype=np.int8), np.full(count, np.nan)

@@ -1,0 +1,380 @@
+"""Designs against brute force, in parts and whole, on odd pools and boxes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import qmc
+
+import noregret as nr
+from noregret import arrays
+from noregret.algorithms.settings import Initial
+from noregret.arrays import Matrix
+from noregret.errors import ArgumentError
+from noregret.policies import Purpose
+from noregret.policies.designs import sobol
+from noregret.policies.random_streams import stream
+from noregret.posteriors import ExactPosterior, Points
+
+KERNEL = nr.RBF(0.4)
+POOL = nr.Pool(np.random.default_rng(4).random((90, 3)) * [1.0, 100.0, 0.01])
+SCALED = nr.RBF((0.4, 40.0, 0.004))
+DESIGNS: dict[str, Callable[[int], Initial]] = {
+    "uniform": nr.UniformDesign,
+    "sobol": nr.SobolDesign,
+    "farthest": nr.FarthestDesign,
+    "uncertainty": nr.UncertaintyDesign,
+}
+every_design = pytest.mark.parametrize("name", DESIGNS)
+
+
+def build(
+    name: str, size: int, pool: nr.Pool | nr.Box = POOL, *, seed: int = 0, **settings: object
+) -> nr.Optimizer:
+    kernel = SCALED if pool is POOL else KERNEL
+    return nr.gp_ucb(
+        pool,
+        kernel=kernel,
+        noise_std=0.3,
+        start=DESIGNS[name](size),
+        seed=seed,
+        **settings,  # type: ignore[arg-type]  # settings as a dict
+    )
+
+
+def whole(name: str, size: int, *, seed: int = 0) -> list[int]:
+    ids: list[int] = build(name, size, seed=seed).ask().sequence.tolist()
+    return ids
+
+
+def farthest(X: Matrix, known: list[int], taken: set[int], size: int) -> list[int]:
+    """k-centre, greedily, from the matrix of all distances."""
+    Z = X / X.std(axis=0)
+    distances = ((Z[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2)
+    chosen: list[int] = []
+    while len(chosen) < size:
+        gap = distances[:, known + chosen].min(axis=1)
+        free = [row for row in range(len(X)) if row not in taken and row not in known + chosen]
+        chosen.append(max(free, key=lambda row: (gap[row], -row)))
+    return chosen
+
+
+def nearest_to_sobol(X: Matrix, taken: set[int], size: int, seed: int) -> list[int]:
+    """Each quasi-random point takes the nearest row that is free, one after the other."""
+    low, span = X.min(axis=0), np.ptp(X, axis=0)
+    points = qmc.Sobol(X.shape[1], rng=stream(seed, Purpose.START, 0)).random_base2(7)[:size]
+    chosen: list[int] = []
+    for q in points:
+        gap = ((((X - low) / span) - q) ** 2).sum(axis=1)
+        free = [row for row in range(len(X)) if row not in taken and row not in chosen]
+        chosen.append(min(free, key=lambda row: (gap[row], row)))
+    return chosen
+
+
+def most_uncertain(X: Matrix, taken: set[int], size: int) -> list[int]:
+    """The largest posterior variance, from scratch after each choice."""
+    chosen: list[int] = []
+    while len(chosen) < size:
+        rows = np.array(chosen, dtype=np.int64)
+        prior = ExactPosterior.prior(SCALED, noise_std=1.0, ridge=0.09, dim=3)
+        told = Points(rows, X[rows], np.ones(len(rows)), np.zeros(len(rows)))
+        now = prior.condition(told, Points.none(3), np.random.default_rng(0))
+        variance = np.round(now.variance(X), 9)  # ties by the lowest row
+        free = [row for row in range(len(X)) if row not in taken and row not in chosen]
+        chosen.append(max(free, key=lambda row: (variance[row], -row)))
+    return chosen
+
+
+@pytest.mark.parametrize("chunk", [1, arrays.CHUNK_BYTES])
+def test_designs_are_what_brute_force_finds(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamed in chunks of 64 rows or at once, with some excluded."""
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", chunk)
+    gone = [3, 17, 50, 51, 88]
+    ids = {}
+    for name in DESIGNS:
+        optimizer = build(name, 60, seed=6)
+        optimizer.exclude(gone)
+        ids[name] = optimizer.ask().sequence.tolist()
+        assert len(set(ids[name])) == 60
+        assert not set(ids[name]) & set(gone)
+    first = ids["farthest"][0]
+    assert ids["farthest"][1:] == farthest(POOL.X, [first], set(gone), 59)
+    assert ids["sobol"] == nearest_to_sobol(POOL.X, set(gone), 60, 6)
+    assert ids["uncertainty"] == most_uncertain(POOL.X, set(gone), 60)
+
+
+@given(st.integers(0, 2**20), st.integers(1, 7), st.integers(1, 3))
+def test_farthest_points_cover_within_twice_the_least_radius(seed: int, k: int, d: int) -> None:
+    """Gonzalez's guarantee, against every design of that size."""
+    X = np.random.default_rng(seed).random((8, d))
+    optimizer = build("farthest", k, nr.Pool(X), seed=seed)
+    chosen = optimizer.ask().ids.tolist()
+    Z = X / X.std(axis=0)
+    distances = np.linalg.norm(Z[:, None, :] - Z[None, :, :], axis=2)
+    least = min(
+        distances[:, list(some)].min(axis=1).max() for some in itertools.combinations(range(8), k)
+    )
+    assert distances[:, chosen].min(axis=1).max() <= 2 * least * (1 + 1e-9)
+
+
+@every_design
+def test_a_design_in_parts_is_the_design(name: str) -> None:
+    """Cut by at_most, told in part, failed, shared by workers: the same candidates in the end."""
+    expected = whole(name, 12)
+    optimizer, got = build(name, 12), list[int]()
+    for step in itertools.count():
+        batch = optimizer.ask(at_most=1 + step % 4)
+        if not batch.reason.startswith("start"):
+            break
+        part = batch[: max(1, len(batch) - 1)]
+        optimizer.tell(part, np.zeros(len(part)))
+        got += part.sequence.tolist()
+        optimizer.fail(batch[len(part) :])
+    assert sorted(got) == sorted(expected)
+    assert got[:3] == expected[:3]
+
+    shared = build(name, 12)
+    batches = [shared.ask(at_most=5, worker=str(i)) for i in range(4)]
+    assert [len(batch) for batch in batches[:3]] == [5, 5, 2]
+    assert [row for batch in batches[:3] for row in batch.sequence.tolist()] == expected
+    assert not batches[3].reason.startswith("start")
+
+
+@every_design
+def test_what_is_told_before_counts_and_is_not_asked_for(name: str) -> None:
+    """A design of ten with four candidates known, one of them many times, has six to go."""
+    history = [*whole(name, 10)[2:4], 70, 71]
+    optimizer = build(name, 10)
+    optimizer.tell(history, [0.1, 0.2, 0.3, 0.4])
+    optimizer.tell([70], means=[0.3], counts=[1000])
+    batch = optimizer.ask()
+    assert len(batch) == 6
+    assert not set(batch.ids.tolist()) & set(history)
+    optimizer.tell(batch, np.zeros(6))
+    assert not optimizer.ask().reason.startswith("start")
+    enough = build(name, 3)
+    enough.tell([1, 2, 3], [0.0, 0.0, 0.0])
+    assert not enough.ask().reason.startswith("start")
+
+
+def test_points_off_the_pool_are_centres_too() -> None:
+    """Where something was measured already, nothing near it is needed."""
+    pool = nr.Pool(np.linspace(0, 1, 11)[:, None])
+    optimizer = build("farthest", 3, pool)
+    optimizer.tell([[0.01]], [0.5])
+    assert optimizer.ask().ids.tolist()[:2] == [10, 5]
+
+
+@every_design
+def test_exclusion_in_the_middle_is_made_up_for(name: str) -> None:
+    """A candidate that turns out to be forbidden is replaced."""
+    optimizer = build(name, 8)
+    first = optimizer.ask(at_most=3)
+    optimizer.tell(first, np.zeros(3))
+    coming = [row for row in whole(name, 8) if row not in first.ids.tolist()]
+    optimizer.exclude(coming[:2])
+    rest = optimizer.ask()
+    assert len(rest) == 5
+    assert not set(rest.ids.tolist()) & {*coming[:2], *first.ids.tolist()}
+
+
+@every_design
+def test_the_seed_decides(name: str) -> None:
+    """The same seed, the same design; another one, another (uncertainty needs no chance)."""
+    assert whole(name, 9, seed=2) == whole(name, 9, seed=2)
+    assert (whole(name, 9, seed=2) != whole(name, 9, seed=3)) == (name != "uncertainty")
+
+
+@every_design
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1.0]],
+        [[0.0], [1.0], [2.0]],
+        [[2.0, 5.0]] * 5,
+        [[0.0, 7.0], [1.0, 7.0], [0.0, 7.0], [3.0, 7.0]],
+        [[1e150, -1e-150], [-1e150, 1e-150], [0.0, 0.0]],
+    ],
+    ids=["one row", "three rows", "all alike", "some alike and a constant", "far scales"],
+)
+def test_pools_smaller_than_the_design(name: str, X: list[list[float]]) -> None:
+    """Every candidate once, and then the model."""
+    kernel = nr.RBF(1e150)
+    optimizer = nr.gp_ucb(nr.Pool(X), kernel=kernel, noise_std=0.3, start=DESIGNS[name](20))
+    batch = optimizer.ask()
+    assert sorted(batch.sequence.tolist()) == list(range(len(X)))
+    optimizer.tell(batch, np.zeros(len(batch)))
+    assert not optimizer.ask().reason.startswith("start")
+
+
+def test_uniform_designs_are_uniform() -> None:
+    """Each candidate is as likely as any other to be in the design."""
+    pool = nr.Pool(np.arange(20.0)[:, None])
+    counts = np.zeros(20)
+    for seed in range(400):
+        counts[build("uniform", 5, pool, seed=seed).ask().ids.astype(np.int64)] += 1
+    variance = 400 * 0.25 * 0.75
+    assert ((counts - 100) ** 2).sum() / variance < 20 + 4 * np.sqrt(40)
+
+
+def test_quasi_random_designs_are_more_even_than_uniform_ones() -> None:
+    """Centred discrepancy on a fine pool, ten seeds each."""
+    X = np.random.default_rng(0).random((4000, 2))
+    pool = nr.Pool(X)
+
+    def uneven(name: str) -> list[float]:
+        return [
+            float(qmc.discrepancy(X[build(name, 32, pool, seed=s).ask().ids.astype(np.int64)]))
+            for s in range(10)
+        ]
+
+    even, drawn = uneven("sobol"), uneven("uniform")
+    assert max(even) < min(drawn), (even, drawn)
+
+
+BOXES = {
+    "real": nr.Box([(-5, 10), (1e-3, 1e3)], log=[1]),
+    "mixed": nr.Box([(0, 1), (1, 4)], integer=[1]),
+    "whole": nr.Box([(0, 3), (1, 4)], integer=[0, 1]),
+}
+
+
+@every_design
+@pytest.mark.parametrize("kind", BOXES)
+def test_designs_on_boxes(name: str, kind: str, tmp_path: Path) -> None:
+    """Different points, inside, in parts as a whole, and the same after a night on disk."""
+    box = BOXES[kind]
+    batch = build(name, 10, box).ask()
+    points = [tuple(x) for x in batch.x.tolist()]
+    assert len(points) == len(set(points)) <= 10
+    assert len(points) == 10 or (name == "uncertainty" and kind == "whole")
+    box.read("x", batch.x)  # raises outside
+
+    optimizer, got = build(name, 10, box), list[tuple[float, ...]]()
+    optimizer.tell([[0.5, 2.0]] if kind == "mixed" else [[1, 2]], [0.1])
+    for _ in range(20):
+        optimizer.save(tmp_path / "run")
+        optimizer = nr.load(tmp_path / "run", pool=box)
+        part = optimizer.ask(at_most=3)
+        if not part.reason.startswith("start"):
+            break
+        optimizer.tell(part, np.zeros(len(part)))
+        got += [tuple(x) for x in part.x.tolist()]
+    assert len(got) == len(set(got)) <= 9
+    if name in ("uniform", "sobol"):
+        assert set(got) <= set(points) | {(1.0, 2.0)}
+
+
+def test_a_box_of_few_points_is_soon_exhausted() -> None:
+    """Eight points are all there are."""
+    box = nr.Box([(0, 1), (0, 3)], integer=[0, 1])
+    for name in ("uniform", "sobol", "farthest"):
+        optimizer, seen = build(name, 50, box), set()
+        for _ in range(5):
+            batch = optimizer.ask()
+            if not batch.reason.startswith("start"):
+                break
+            seen |= {tuple(x) for x in batch.x.tolist()}
+            optimizer.tell(batch, np.zeros(len(batch)))
+        assert len(seen) == 8
+
+
+def test_farthest_points_of_a_box_reach_its_corners() -> None:
+    """Spread by a cloud: the five points of a square lie far apart."""
+    x = build("farthest", 5, nr.Box([(0, 1), (0, 1)]), seed=1).ask().x
+    gaps = np.linalg.norm(x[:, None] - x[None], axis=2)[np.triu_indices(5, 1)]
+    assert gaps.min() > 0.45
+
+
+@every_design
+def test_a_minimum_batch_comes_after_the_design(name: str) -> None:
+    """Any of them together."""
+    optimizer = nr.gp_bucb(
+        POOL,
+        kernel=SCALED,
+        noise_std=1.0,
+        rule="global",
+        start=DESIGNS[name](4),
+        min_batch=3,
+    )
+    reasons = []
+    for _ in range(40):
+        batch = optimizer.ask()
+        reasons.append(batch.reason)
+        if not batch.reason.startswith("start"):
+            assert len(batch) >= 3
+            break
+        optimizer.tell(batch, np.zeros(len(batch)))
+    assert len(reasons) == 3
+    assert "minimum batch" in reasons[1]
+    assert "minimum batch" not in reasons[0]
+
+
+def test_uncertainty_designs_on_wide_noise_take_each_once() -> None:
+    """Where noise leaves the same candidate the most uncertain, the next one is taken."""
+    X = np.array([[0.0], [0.001], [5.0], [5.001]])
+    optimizer = nr.gp_ucb(
+        nr.Pool(X), kernel=nr.RBF(1.0), noise_std=30.0, start=nr.UncertaintyDesign(4)
+    )
+    assert sorted(optimizer.ask().ids.tolist()) == [0, 1, 2, 3]
+
+
+def test_sobol_sequences_begin_alike() -> None:
+    """Asking for more points must not move the first."""
+    for size in (1, 2, 3, 8, 9):
+        points = sobol(3, size, np.random.default_rng(0))
+        assert points.shape == (size, 3)
+        np.testing.assert_array_equal(points, sobol(3, 40, np.random.default_rng(0))[:size])
+    with pytest.raises(ArgumentError, match="at most 21201 features, got 30000"):
+        sobol(30_000, 2, np.random.default_rng(0))
+
+
+class Ends:
+    """Somebody else's start: both ends of the pool."""
+
+    reason = "start: the ends"
+
+    def picks(self, evidence: nr.policies.Evidence, room: int) -> nr.pools.Picks:
+        rows = np.setdiff1d([0, evidence.places.candidates - 1], evidence.told.rows)
+        return evidence.places.picks(rows[:room])
+
+
+def test_a_start_of_ones_own() -> None:
+    """Anything that picks is a start."""
+    optimizer = nr.gp_ucb(POOL, kernel=SCALED, noise_std=0.3, start=Ends())
+    assert optimizer.ask().ids.tolist() == [0, 89]
+
+
+@every_design
+@pytest.mark.parametrize("bad", [0, -3, 2.5, True, "ten", None])
+def test_sizes_must_be_counts(name: str, bad: object) -> None:
+    """Named as the user wrote it."""
+    with pytest.raises(ArgumentError, match=r"Design\(size\) must be"):
+        DESIGNS[name](bad)  # type: ignore[arg-type]  # on purpose
+
+
+@every_design
+def test_a_class_is_not_a_design(name: str) -> None:
+    """A forgotten pair of brackets."""
+    with pytest.raises(ArgumentError, match=r"such as \w+Design\(8\), got the class"):
+        nr.gp_ucb(POOL, kernel=SCALED, noise_std=0.3, start=DESIGNS[name])  # type: ignore[arg-type]  # on purpose
+
+
+def test_points_off_the_pool_do_not_end_a_design() -> None:
+    """They are evaluated, but none of them is a candidate."""
+    pool = nr.Pool(np.linspace(0, 1, 40)[:, None])
+    optimizer = nr.gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.1, start=nr.SobolDesign(8))
+    optimizer.tell(np.linspace(2, 3, 8)[:, None], np.zeros(8))
+    assert len(optimizer.ask()) == 8
+
+
+@pytest.mark.parametrize("start", [16, "sobol", 2.0])
+def test_a_number_is_no_start(start: object) -> None:
+    with pytest.raises(nr.NoRegretError, match="SobolDesign"):
+        nr.gp_ucb(nr.Pool([[0.0]] * 20), kernel=nr.RBF(1.0), noise_std=0.1, start=start)  # type: ignore[arg-type]  # the slip

@@ -1,0 +1,144 @@
+"""What is evaluated before a model chooses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.posteriors import ExactPosterior, Points
+from strategies import drive, rkhs_problem
+
+PROBLEM = rkhs_problem(3, candidates=60, lengthscale=0.5, noise_std=0.5)
+
+
+def largest_variance(rows: list[int], ridge: float) -> float:
+    """max σ² over the pool after evaluating `rows`, from scratch."""
+    unique, counts = np.unique(rows, return_counts=True)
+    X = PROBLEM.pool.X
+    prior = ExactPosterior.prior(PROBLEM.kernel, noise_std=1.0, ridge=ridge, dim=2)
+    told = Points(unique, X[unique], counts.astype(np.float64), np.zeros(len(unique)))
+    posterior = prior.condition(told, Points.none(2), np.random.default_rng(0))
+    return float(posterior.variance(X).max())
+
+
+def test_the_first_candidate_is_drawn_uniformly() -> None:
+    """BBKB Algorithm 1, line 1: every candidate must be possible, none preferred."""
+    rows = [
+        int(nr.bbkb(PROBLEM.pool, kernel=PROBLEM.kernel, noise_std=0.5, seed=seed).ask().ids[0])
+        for seed in range(600)
+    ]
+    counts = np.bincount(rows, minlength=60)
+    chi2 = float(((counts - 10.0) ** 2 / 10.0).sum())
+    assert chi2 < 59 + 4 * np.sqrt(2 * 59)  # four deviations of χ² with 59 degrees
+
+
+def test_history_told_before_the_first_ask_is_the_start() -> None:
+    """Nothing is drawn when something is known."""
+    optimizer = nr.gp_ucb(PROBLEM.pool, kernel=PROBLEM.kernel, noise_std=0.5)
+    optimizer.tell([0, 1], [0.3, 0.1])
+    assert optimizer.ask().reason == "fixed size 1 reached"
+
+
+@pytest.mark.parametrize("limit", [1.5, 2.0, 4.0])
+@pytest.mark.parametrize("P", [4, 12])
+def test_uncertainty_sampling_ends_when_batches_hold_enough(limit: float, P: int) -> None:
+    """max σ²/λ ≤ (limit − 1)/P, and not one evaluation more than it takes."""
+    optimizer = nr.gp_bucb(
+        PROBLEM.pool,
+        kernel=PROBLEM.kernel,
+        noise_std=0.5,
+        limit=limit,
+        rule="global",
+        min_batch=P,
+    )
+    batch = optimizer.ask()
+    assert batch.reason == "start: uncertainty sampling for a minimum batch"
+    rows = [int(row) for row in batch.sequence]
+    threshold = 0.25 * (limit - 1) / P
+    assert largest_variance(rows, 0.25) <= threshold * (1 + 1e-9)
+    assert largest_variance(rows[:-1], 0.25) > threshold
+    optimizer.tell(batch, np.zeros(len(batch)))
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        batch = optimizer.ask()
+        assert len(batch) >= P
+        optimizer.tell(batch, PROBLEM.measure(np.asarray(batch.sequence, dtype=np.int64), rng))
+
+
+def test_the_start_can_be_had_in_parts_and_with_others() -> None:
+    """`at_most` cuts it, a given start comes first, and a failed one is asked for again."""
+    make = {"kernel": PROBLEM.kernel, "noise_std": 0.5, "min_batch": 6, "start": [5, 8]}
+    optimizer = nr.gp_bucb(PROBLEM.pool, rule="global", **make)  # type: ignore[arg-type]  # settings as a dict
+    first = optimizer.ask()
+    assert first.ids.tolist() == [5, 8]
+    optimizer.tell(first[:1], [0.1])
+    optimizer.fail(first[1:])
+    again = optimizer.ask(at_most=3)
+    assert again.ids.tolist() == [8]
+    optimizer.tell(again, [0.2])
+    rows = [5, 8]
+    while True:
+        batch = optimizer.ask(at_most=3)
+        if not batch.reason.startswith("start"):
+            break
+        assert len(batch) <= 3
+        rows += [int(row) for row in batch.sequence]
+        optimizer.tell(batch, np.zeros(len(batch)))
+    assert largest_variance(rows, 0.25) <= 0.25 / 6 * (1 + 1e-9)
+
+
+def test_nystrom_asks_for_three_times_as_much() -> None:
+    """Its variances may be three times the exact ones, so P needs max σ²/λ ≤ (limit − 1)/(3P)."""
+    optimizer = nr.bbkb(PROBLEM.pool, kernel=PROBLEM.kernel, noise_std=0.5, min_batch=5)
+    batch = optimizer.ask()
+    rows = [int(row) for row in batch.sequence]
+    assert largest_variance(rows, 0.25) <= 0.25 / 15 * (1 + 1e-9)
+    assert largest_variance(rows[:-1], 0.25) > 0.25 / 15
+
+
+def test_a_run_with_every_candidate_given_goes_on() -> None:
+    """A start longer than the pool's interest is no trap."""
+    optimizer = nr.mini_gp_ei(
+        PROBLEM.pool, kernel=PROBLEM.kernel, noise_std=0.5, start=list(range(60))
+    )
+    assert len(drive(optimizer, PROBLEM, 80, 0)) == 80
+
+
+def test_the_product_rule_holds_its_minimum_too() -> None:
+    """Π(1 + v) outgrows 1 + Σ v: unrelated candidates, GP-BUCB's own rule."""
+    pool = nr.Pool(np.arange(300.0)[:, None])
+    optimizer = nr.gp_bucb(pool, kernel=nr.RBF(0.1), noise_std=1.0, min_batch=10, rule="product")
+    while optimizer.ask().reason.startswith("start"):
+        optimizer.tell(optimizer.ask(), np.zeros(len(optimizer.ask())))
+    for _ in range(5):
+        batch = optimizer.ask()
+        assert len(batch) >= 10
+        optimizer.tell(batch, np.zeros(len(batch)))
+
+
+def test_a_fixed_size_needs_no_start_for_its_minimum() -> None:
+    """Eight at a time from the first batch on."""
+    optimizer = nr.gp_bucb(
+        PROBLEM.pool,
+        kernel=PROBLEM.kernel,
+        noise_std=0.5,
+        rule=nr.FixedSize(8),
+        min_batch=8,
+        start=[1],
+    )
+    optimizer.tell(optimizer.ask(), [0.0])
+    batch = optimizer.ask()
+    assert len(batch) == 8
+    assert len(set(batch.sequence.tolist())) > 4  # variances shrink inside the batch
+
+
+def test_repeats_count_what_is_open_elsewhere() -> None:
+    """MINI's limit is on the ratio to the last feedback, whoever is evaluating."""
+    pool = nr.Pool(np.array([[0.0], [100.0]]))
+    optimizer = nr.mini_gp_ucb(pool, kernel=nr.RBF(1.0), noise_std=3.0, limit=3.0, start=[0])
+    optimizer.tell(optimizer.ask(), [0.0])
+    counts = [len(optimizer.ask(worker=str(i))) for i in range(4)]
+    alone = int(2 * 9.0 / 1.0)  # (limit − 1)·ridge/σ²
+    assert counts[0] == alone
+    assert counts[1:] == [1, 1, 1]  # the limit is used up; one is always given

@@ -1,0 +1,409 @@
+"""Boxes: gradients, what is found, points recognised, units."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import final
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import noregret as nr
+from noregret.acquisitions import Acquisition, Mean, Uncertainty
+from noregret.arrays import Matrix, Vector
+from noregret.errors import PoolError
+from noregret.kernels import Kernel, own_slope, pull, slopes
+from noregret.pools import Places
+from noregret.posteriors import ExactPosterior, Points, Posterior
+from noregret.search import BoxSearch
+from noregret.search.box import of_acquisition
+from noregret.search.box_ascent import APART, Ascent
+from strategies import Scene, no_rng, scenes
+
+NOBODY = np.zeros(0, dtype=np.bool_)
+HOW: tuple[Acquisition, ...] = (
+    *(nr.UCB(), nr.ExpectedImprovement(), Uncertainty(), Mean()),
+    *(nr.KnowledgeGradient(ahead=50.0), nr.KnowledgeGradient(ahead=50.0, noise=0.1)),
+)
+
+
+def differences(f: Callable[[Vector], float], x: Vector, step: float = 1e-5) -> Vector:
+    """The gradient of f at x, by moving each coordinate."""
+    steps = step * np.eye(len(x))
+    return np.array([(f(x + s) - f(x - s)) / (2 * step) for s in steps])
+
+
+class Foreign:
+    """A kernel that does not know its gradients."""
+
+    def __repr__(self) -> str:
+        return "Foreign"
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        return nr.RBF(0.7)(X, Z)
+
+    def diagonal(self, X: Matrix) -> Vector:
+        return np.ones(len(X))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        nr.RBF(0.5),
+        nr.RBF((0.5, 1.0, 2.0)),
+        nr.Matern(0.5, 0.8),
+        nr.Matern(1.5, (0.5, 1.0, 2.0)),
+        nr.Matern(2.5, 0.8),
+        nr.Linear(0.3),
+        2.0 * nr.RBF(0.5) + nr.Linear(0.1),
+        nr.RBF(0.6) * nr.Matern(2.5, 1.0),
+        Foreign(),
+    ],
+    ids=repr,
+)
+def test_a_kernel_knows_its_pull(kernel: Kernel) -> None:
+    """A wrong slope sends every ascent astray, quietly."""
+    rng = np.random.default_rng(3)
+    X, Z, C = rng.random((4, 3)), rng.random((7, 3)), rng.standard_normal((4, 7))
+    pulls, (values, pulled), half = (
+        pull(kernel, X, Z, C),
+        slopes(kernel, X, Z),
+        own_slope(kernel, X),
+    )
+    np.testing.assert_allclose(values, kernel(X, Z), rtol=1e-12)
+    np.testing.assert_allclose(pulled(C), pulls, rtol=1e-12, atol=1e-13)
+    for i in range(4):
+
+        def one(u: Vector, i: int = i) -> float:
+            return float(C[i] @ kernel(u[None], Z)[0])
+
+        np.testing.assert_allclose(pulls[i], differences(one, X[i]), rtol=1e-6, atol=1e-8)
+        own = differences(lambda u: float(kernel.diagonal(u[None])[0]), X[i])
+        np.testing.assert_allclose(half[i], own / 2, rtol=1e-6, atol=1e-8)
+
+
+@given(st.integers(0, 2**20), st.integers(1, 900), st.integers(1, 40), st.integers(1, 3))
+def test_starts_are_the_highest_that_are_apart(seed: int, n: int, most: int, dim: int) -> None:
+    """The slow twin goes down the list one by one."""
+    rng = np.random.default_rng(seed)
+    raw, known = rng.random((n, dim)), rng.integers(0, 50, n).astype(np.float64)
+    ascent = Ascent(nr.Box([(0, 1)] * dim), raw, raw)
+    wanted: list[Vector] = []
+    for x in raw[np.argsort(-known, kind="stable")]:
+        if len(wanted) < most and all(np.abs(x - one).max() > APART for one in wanted):
+            wanted.append(x)
+    np.testing.assert_array_equal(ascent._starts(raw, known, most), wanted)
+
+
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
+def test_slopes_at_a_point_met_are_zero(nu: float) -> None:
+    """An ascent starts at points met before, where distances are zero."""
+    X = np.array([[0.3, 0.4], [0.9, 0.1]])
+    pulls = pull(nr.Matern(nu, 0.5), X, X, np.eye(2))
+    np.testing.assert_allclose(pulls, 0.0, atol=1e-15)
+
+
+@given(scenes(), st.integers(0, len(HOW) - 1), st.booleans())
+def test_gradients_are_those_of_the_score(scene: Scene, which: int, sparse: bool) -> None:
+    """L-BFGS stops early, or never, on a gradient that is not that of its function."""
+    posterior: Posterior = scene.nystrom(3) if sparse else scene.exact()
+    acquisition, X = HOW[which], scene.pool[-2:]
+    top = float(posterior.mean(scene.pool).max()) + 0.1
+    hill = of_acquisition(posterior, acquisition, 1.7, top)
+    values, gradients = hill.uphill(X)
+    np.testing.assert_allclose(values, hill.scores(X)[0], rtol=1e-6, atol=1e-9)
+    for x, slope in zip(X, gradients, strict=True):
+        expected = differences(lambda u: float(hill.scores(u[None])[0][0]), x, 1e-4)
+        scale = 1e-4 * (1 + np.abs(expected).max())
+        np.testing.assert_allclose(slope, expected, rtol=2e-3, atol=scale)
+
+
+def told(box: nr.Box, n: int, kernel: Kernel, seed: int) -> ExactPosterior:
+    rng = np.random.default_rng(seed)
+    X = box.draw(n, rng)
+    points = Points(np.arange(n), X, np.ones(n), rng.standard_normal(n))
+    prior = ExactPosterior.prior(kernel, noise_std=0.1, ridge=0.01, dim=box.dim)
+    return prior.condition(points, Points.none(box.dim), no_rng())
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("how", [nr.UCB(), nr.ExpectedImprovement()], ids=["ucb", "ei"])
+def test_what_is_found_is_as_high_as_a_fine_grid(how: Acquisition, seed: int) -> None:
+    """The search of a box promises nothing, but must find what a patient eye would."""
+    box = nr.Box([(0, 1), (0, 1)])
+    posterior = told(box, 12, nr.RBF(0.2), seed)
+    ranking = BoxSearch(Places(box, posterior.points.X)).rank(posterior, how, 2.0, NOBODY)
+    line = np.linspace(0, 1, 201)
+    grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+    top = float(posterior.mean(grid).max())
+    best = how.score(*posterior.marginals(grid), 2.0, top).max()
+    found = how.score(*posterior.marginals(ranking.picks(np.array([ranking.best()])).X), 2.0, top)
+    assert float(found[0]) >= best - 1e-3 * abs(best)
+
+
+@given(st.integers(0, 2**20), st.sampled_from([0.05, 0.3, 1.0]))
+def test_a_point_met_is_taken_again_within_its_leeway(seed: int, leeway: float) -> None:
+    """Never where its bound, widened, is below one that was found: that is what regret rests on."""
+    box, beta = nr.Box([(0, 1), (0, 1)]), 1.5
+    posterior = told(box, 40, 0.01 * nr.RBF(0.5), seed)  # as small as the noise
+    search = BoxSearch(Places(box, posterior.points.X))
+    free, bound = (search.rank(posterior, how, beta, NOBODY) for how in (nr.UCB(), nr.UCB(leeway)))
+    highest, row = free.score(free.best()), bound.best()
+    mean, variance = posterior.marginals(posterior.points.X)
+    wider = mean + (1 + leeway) * beta * np.sqrt(variance)
+    if wider.max() >= highest + 1e-9:
+        assert row == int(np.argmax(wider))
+    elif wider.max() < highest - 1e-3:
+        assert row == free.best()
+
+
+def test_points_of_a_box_do_not_pile_up_within_a_leeway() -> None:
+    """Two hundred evaluations of a smooth hill, as noisy as it is high."""
+    unique = []
+    for leeway in (0.0, 0.05):
+        optimizer = nr.gp_ucb(BOX, kernel=nr.RBF(0.3), noise_std=0.5)
+        assert isinstance(optimizer.policy, nr.Bandit)
+        optimizer._policy = replace(optimizer.policy, acquisition=nr.UCB(leeway))
+        rng = np.random.default_rng(5)
+        for _ in range(200):
+            batch = optimizer.ask(at_most=1)
+            optimizer.tell(batch, np.sin(3 * batch.x[:, 0]) + 0.5 * rng.standard_normal(1))
+        unique.append(optimizer.unique)
+    assert unique[1] < 0.6 * unique[0]
+    with pytest.raises(nr.NoRegretError, match="leeway"):
+        nr.UCB(leeway=-1.0)
+
+
+def test_a_box_of_whole_numbers_is_a_pool() -> None:
+    """Every point of it can be enumerated, so the best one is known."""
+    box = nr.Box([(0, 6), (1, 5), (-2, 2)], integer=[0, 1, 2])
+    every = np.array(list(itertools.product(range(7), range(1, 6), range(-2, 3))))
+    X = box.read("X", every)
+    for seed in range(8):
+        posterior = told(box, 9, nr.Matern(2.5, 0.4), seed)
+        ranking = BoxSearch(Places(box)).rank(posterior, nr.UCB(), 2.0, NOBODY)
+        x = ranking.picks(np.array([ranking.best()])).X
+        scores = nr.UCB().score(*posterior.marginals(X), 2.0, 0.0)
+        assert float(nr.UCB().score(*posterior.marginals(x), 2.0, 0.0)[0]) == pytest.approx(
+            float(scores.max()), rel=1e-9
+        )
+
+
+@given(st.integers(0, 2**20))
+def test_units_go_there_and_back(seed: int) -> None:
+    """A value told at batch.x must be that of the point that was asked for."""
+    rng = np.random.default_rng(seed)
+    low = rng.uniform(-100, 100, 4)
+    low[1], low[3] = abs(low[1]) + 1e-3, round(float(low[3]))
+    high = low + rng.uniform(0.1, 1000, 4)
+    high[3] = low[3] + int(rng.integers(1, 50))
+    box = nr.Box(np.stack([low, high], axis=1), log=[1], integer=[3])
+    U = box.draw(20, rng)
+    shown = box.shown(U)
+    assert ((shown >= low) & (shown <= high)).all()
+    assert (shown[:, 3] == np.round(shown[:, 3])).all()
+    assert np.array_equal(box.read("X", shown), U)
+    assert np.array_equal(box.snapped(U), U)
+
+
+def test_a_log_scale_puts_the_geometric_mean_in_the_middle() -> None:
+    box = nr.Box([(1e-4, 1e-2)], log=[0])
+    assert box.shown(np.array([[0.5]]))[0, 0] == pytest.approx(1e-3)
+    assert box.read("X", [[1e-3]])[0, 0] == pytest.approx(0.5)
+
+
+def test_whole_numbers_are_drawn_alike() -> None:
+    """Rounding a uniform number would give the ends half their share."""
+    box = nr.Box([(0, 3)], integer=[0])
+    drawn = box.shown(box.draw(4000, np.random.default_rng(0)))[:, 0]
+    assert np.bincount(drawn.astype(int), minlength=4).min() > 850
+
+
+ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
+    "mini_gp_ucb": nr.mini_gp_ucb,
+    "gp_ei": nr.gp_ei,
+    "gp_bucb": partial(nr.gp_bucb, rule="local"),
+    "bkb": nr.bkb,
+    "bbkb": nr.bbkb,
+    "bbkb-local": partial(nr.bbkb, rule="local"),
+    "thompson": partial(nr.batch_thompson, batch_size=3),
+    "mini-thompson": partial(nr.mini, acquisition=nr.Thompson()),
+}
+every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+BOX = nr.Box([(-2.0, 2.0), (1, 9)], integer=[1])
+
+
+def bowl(X: Matrix) -> Vector:
+    return np.asarray(-((X[:, 0] - 0.5) ** 2) - 0.02 * (X[:, 1] - 4) ** 2)
+
+
+def start(name: str, seed: int = 0) -> nr.Optimizer:
+    kernel = nr.Matern(2.5, 0.4)
+    return ALGORITHMS[name](BOX, kernel=kernel, noise_std=0.1, seed=seed)
+
+
+def go_on(optimizer: nr.Optimizer, turns: int, seed: int) -> list[list[float]]:
+    rng, seen = np.random.default_rng(seed), []
+    for _ in range(turns):
+        batch = optimizer.ask(at_most=6)
+        x = np.repeat(batch.x, batch.repeats, axis=0)
+        optimizer.tell(batch, bowl(x) + 0.1 * rng.standard_normal(len(x)))
+        seen.extend(x.tolist())
+    return seen
+
+
+@every_algorithm
+def test_a_run_on_a_box_finds_the_top(name: str) -> None:
+    optimizer = start(name)
+    go_on(optimizer, 12, 1)
+    best = optimizer.best()
+    assert bowl(best.x[None])[0] > -0.25
+    assert best.x[1] == round(best.x[1])
+    certificate = optimizer.certificate()
+    assert any("many starts" in a.statement for a in certificate.assumptions)
+
+
+@every_algorithm
+def test_a_saved_run_goes_on_as_the_unbroken_one(name: str, tmp_path: Path) -> None:
+    one, other = start(name), start(name)
+    go_on(one, 4, 1)
+    go_on(other, 4, 1)
+    other.save(tmp_path / "run")
+    other = nr.load(tmp_path / "run", pool=BOX)
+    assert go_on(one, 3, 2) == go_on(other, 3, 2)
+
+
+def test_looking_changes_no_choice_on_a_box() -> None:
+    one, other = start("mini_gp_ucb"), start("mini_gp_ucb")
+    for turn in range(5):
+        other.best() if other.evaluations else None
+        if other.evaluations:
+            other.certificate()
+        assert go_on(one, 1, turn) == go_on(other, 1, turn)
+
+
+def test_a_policy_used_again_numbers_points_by_its_own_run() -> None:
+    """Composing an optimizer from the parts of another must not mix up their points."""
+    first = start("gp_ei")
+    assert isinstance(first.policy, nr.Bandit)
+    go_on(first, 3, 1)
+    other = nr.Optimizer(BOX, replace(first.policy, batching=nr.FixedSize(2)))
+    go_on(other, 6, 2)
+    assert other.unique > 8
+
+
+def test_a_point_told_again_is_the_same_point() -> None:
+    """Near-copies would fill the model with rows that say the same."""
+    optimizer = start("gp_ei")
+    batch = optimizer.ask()
+    optimizer.tell(batch, [0.0] * len(batch))
+    optimizer.tell(batch.x, [1.0])
+    assert (optimizer.unique, optimizer.evaluations) == (1, 2)
+    optimizer.tell([[0.25, 3]], means=[0.5], counts=[4])
+    optimizer.tell([[0.25, 3]], [0.5])
+    assert (optimizer.unique, optimizer.evaluations) == (2, 7)
+
+
+def test_mini_on_a_box_keeps_few_points() -> None:
+    """A thousand evaluations, and the model holds a few dozen."""
+    rng = np.random.default_rng(0)
+    result = nr.maximize(
+        lambda x: float(bowl(x[None])[0] + 0.3 * rng.standard_normal()),
+        BOX,
+        algorithm=nr.mini_gp_ucb,
+        budget=1000,
+        kernel=nr.RBF(0.5),
+        noise_std=0.3,
+        progress=False,
+    )
+    assert result.optimizer.unique < 60
+    assert bowl(result.best().x[None])[0] > -0.1
+
+
+def test_points_given_come_first() -> None:
+    optimizer = nr.gp_ucb(
+        BOX, kernel=nr.RBF(0.3), noise_std=0.1, start=[[0.0, 5], [1.0, 2], [0.0, 5]]
+    )
+    batch = optimizer.ask()
+    assert batch.x.tolist() == [[0.0, 5.0], [1.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: nr.Box([]), "pairs"),
+        (lambda: nr.Box([1, 2]), "pairs"),
+        (lambda: nr.Box({"rate": (0, 1)}), "without names"),
+        (lambda: nr.Box([(0, 1, 2)]), "pairs"),
+        (lambda: nr.Box([(1, 0)]), "smaller"),
+        (lambda: nr.Box([(0, 0)]), "smaller"),
+        (lambda: nr.Box([(0, float("nan"))]), "finite"),
+        (lambda: nr.Box([(0, 1)], log=[0]), "above 0"),
+        (lambda: nr.Box([(0.5, 2)], integer=[0]), "whole"),
+        (lambda: nr.Box([(0, 1)], log=[1]), "from 0 to 0"),
+        (lambda: nr.Box([(0, 2**40)], integer=[0]), "too many whole numbers"),
+        (lambda: nr.Box([(1, 10**9)], integer=[0], log=[0]), "too many whole numbers"),
+        (lambda: nr.Box([(-1e308, 1e308)]), "too far"),
+        (lambda: nr.Box([(1e-200, 1e200)], log=[0]), "too far"),
+        (lambda: nr.Box([(0, 1)], integer=[True]), "by number"),
+    ],
+)
+def test_a_bad_box_is_refused(make: Callable[[], object], match: str) -> None:
+    with pytest.raises(PoolError, match=match):
+        make()
+
+
+def test_bad_points_are_refused_and_change_nothing() -> None:
+    optimizer = start("gp_ei")
+    for bad, match in (
+        ([[3.0, 2]], "outside the box"),
+        ([[0.0, 2.5]], "whole"),
+        ([[0.0]], "columns"),
+        ([[np.nan, 2]], "finite"),
+        ([7], "unknown"),
+        (["a"], "numbered"),
+    ):
+        with pytest.raises(nr.NoRegretError, match=match):
+            optimizer.tell(bad, [0.0])
+    with pytest.raises(nr.NoRegretError, match="no candidates to exclude"):
+        optimizer.exclude([0])
+    assert optimizer.evaluations == optimizer.unique == 0
+
+
+def test_the_bayesian_width_needs_a_finite_pool() -> None:
+    with pytest.raises(nr.NoRegretError, match="finite pool"):
+        nr.gp_ucb(BOX, kernel=nr.RBF(0.3), noise_std=0.1, width=nr.BayesianWidth()).ask()
+    twice = 0.5 * (0.5 * nr.BayesianWidth())
+    with pytest.raises(nr.NoRegretError, match="finite pool"):
+        nr.gp_ucb(BOX, kernel=nr.RBF(0.3), noise_std=0.1, width=twice).ask()
+
+
+@final
+@dataclass(frozen=True)
+class OwnScore:
+    """A score of a user's making, which does not know its derivatives."""
+
+    uses_top = False
+
+    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
+        return mean + beta * np.sqrt(variance) + 0.0 * top
+
+    def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
+        return mean + np.sqrt(gain + beta**2) * std + 0.0 * top
+
+
+def test_a_score_of_ones_own_runs_on_boxes_and_pools() -> None:
+    """Its slopes are found by differences, and what is found is what UCB finds."""
+    posterior = told(nr.Box([(0, 1), (0, 1)]), 10, nr.RBF(0.3), 1)
+    one, other = (of_acquisition(posterior, how, 2.0, 0.0).uphill for how in (OwnScore(), nr.UCB()))
+    X = np.array([[0.37, 0.81], [0.9, 0.2]])
+    np.testing.assert_allclose(one(X)[1], other(X)[1], rtol=1e-5)
+    for domain in (BOX, nr.Pool(np.linspace(0, 1, 30)[:, None])):
+        settings = {"kernel": nr.RBF(0.3), "noise_std": 0.1}
+        assert len(nr.mini(domain, acquisition=OwnScore(), **settings).ask()) >= 1  # type: ignore[arg-type]  # a dict

@@ -1,0 +1,428 @@
+"""Slow, obvious versions of what the library does quickly: dense algebra, every row, every step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from scipy.special import ndtri
+
+import noregret as nr
+from noregret.acquisitions import Acquisition
+from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.kernels import Kernel
+from noregret.policies.evolution import Groups
+from noregret.pools import Candidates, Picks, Places
+from noregret.posteriors import Paths, Points, Posterior
+from noregret.search.function_ranking import ODDS
+from noregret.search.pool_ranking import DIGITS, OFFSET
+
+
+def slow_rbf(X: Matrix, Z: Matrix, lengthscale: Vector | float) -> Matrix:
+    gap = (X[:, None, :] - Z[None, :, :]) / lengthscale
+    return np.asarray(np.exp(-0.5 * (gap**2).sum(axis=2)))
+
+
+def slow_matern(X: Matrix, Z: Matrix, lengthscale: Vector | float, nu: float) -> Matrix:
+    r = np.sqrt((((X[:, None, :] - Z[None, :, :]) / lengthscale) ** 2).sum(axis=2))
+    if nu == 0.5:
+        return np.asarray(np.exp(-r))
+    if nu == 1.5:
+        return np.asarray((1 + math.sqrt(3) * r) * np.exp(-math.sqrt(3) * r))
+    return np.asarray((1 + math.sqrt(5) * r + 5 * r**2 / 3) * np.exp(-math.sqrt(5) * r))
+
+
+def slow_tanimoto(X: Matrix, Z: Matrix) -> Matrix:
+    """Share of common bits of rows of 0 and 1, as sets."""
+    sets = [[set(np.flatnonzero(row).tolist()) for row in side] for side in (X, Z)]
+    return np.array(
+        [[1.0 if not x | z else len(x & z) / len(x | z) for z in sets[1]] for x in sets[0]]
+    ).reshape(len(X), len(Z))
+
+
+def slow_hamming(X: Matrix, Z: Matrix, weights: Vector) -> Matrix:
+    """Category by category, pair by pair."""
+    apart = [[sum(weights[x != z].tolist()) for z in Z] for x in X]
+    return np.exp(-np.array(apart).reshape(len(X), len(Z)))
+
+
+@dataclass
+class DenseGP:
+    """The textbook posterior on all t evaluations, by explicit inverse."""
+
+    kernel: Kernel
+    ridge: float
+    X: Matrix  # (t, d), rows repeated
+    y: Vector  # (t,)
+
+    def __post_init__(self) -> None:
+        t = len(self.X)
+        self.inverse = np.linalg.inv(self.kernel(self.X, self.X) + self.ridge * np.eye(t))
+
+    def mean(self, Z: Matrix) -> Vector:
+        return np.asarray(self.kernel(Z, self.X) @ self.inverse @ self.y)
+
+    def covariance(self, Z: Matrix, S: Matrix) -> Matrix:
+        cross = self.kernel(Z, self.X) @ self.inverse @ self.kernel(self.X, S)
+        return np.asarray(self.kernel(Z, S) - cross)
+
+    def variance(self, Z: Matrix) -> Vector:
+        return np.diag(self.covariance(Z, Z))
+
+    def log_det(self) -> float:
+        K = self.kernel(self.X, self.X)
+        return float(np.linalg.slogdet(np.eye(len(K)) + K / self.ridge)[1])
+
+    def effective_dimension(self) -> float:
+        return float(np.trace(self.kernel(self.X, self.X) @ self.inverse))
+
+    def norm(self) -> float:
+        alpha = self.inverse @ self.y
+        return math.sqrt(float(alpha @ self.kernel(self.X, self.X) @ alpha))
+
+
+@dataclass
+class DenseNystrom:
+    """BBKB 2020, Eqs. 1-3, as printed (mended mean), on all t evaluations, times λ."""
+
+    kernel: Kernel
+    ridge: float
+    S: Matrix  # (m, d) dictionary
+    X: Matrix  # (t, d), rows repeated
+    y: Vector  # (t,)
+
+    def __post_init__(self) -> None:
+        values, vectors = np.linalg.eigh(self.kernel(self.S, self.S))
+        safe = values > 1e-12 * values.max(initial=1e-300)
+        roots = np.where(safe, 1 / np.sqrt(np.where(safe, values, 1.0)), 0.0)
+        self.root = vectors * roots @ vectors.T  # pseudo-inverse square root of K_S
+        Z = self.embed(self.X)
+        self.V = Z.T @ Z + self.ridge * np.eye(len(self.S))
+        self.inverse = np.linalg.inv(self.V)
+        self.theta = self.inverse @ Z.T @ self.y
+
+    def embed(self, Q: Matrix) -> Matrix:
+        return np.asarray(self.kernel(Q, self.S) @ self.root)
+
+    def mean(self, Q: Matrix) -> Vector:
+        return np.asarray(self.embed(Q) @ self.theta)
+
+    def model_covariance(self, Q: Matrix, P: Matrix) -> Matrix:
+        return np.asarray(self.ridge * self.embed(Q) @ self.inverse @ self.embed(P).T)
+
+    def covariance(self, Q: Matrix, P: Matrix) -> Matrix:
+        residual = self.kernel(Q, P) - self.embed(Q) @ self.embed(P).T
+        return np.asarray(residual + self.model_covariance(Q, P))
+
+    def variance(self, Q: Matrix) -> Vector:
+        return np.diag(self.covariance(Q, Q))
+
+
+def repeated(points: Points) -> tuple[Matrix, Vector]:
+    """Return one row and one value an evaluation: each point's average, as often as its count."""
+    w = points.w.astype(np.int64)
+    return np.repeat(points.X, w, axis=0), np.repeat(points.y, w)
+
+
+def points_of(X: Matrix, w: Vector, y: Vector, rows: Indices | None = None) -> Points:
+    numbers = np.arange(len(X)) if rows is None else rows
+    return Points(numbers, X, w.astype(np.float64), y)
+
+
+@dataclass
+class StepByStepBBKB:
+    """BBKB 2020, Algorithm 1, with its slips mended, one evaluation at a time, all dense.
+
+    `draws(step, n)` gives the uniform numbers for the dictionary of the step-th opened batch.
+    """
+
+    kernel: Kernel
+    ridge: float
+    noise_std: float
+    limit: float
+    oversample: float
+    norm_bound: float
+    delta: float
+    pool: Matrix
+    draws: Callable[[int, int], Vector]
+
+    def run(self, first: int, value_of: Callable[[int], float], T: int) -> list[list[int]]:
+        """Return the batches after the first candidate was evaluated once."""
+        history, values = [first], [value_of(first)]
+        stale_of = [float(self.kernel.diagonal(self.pool[[first]])[0])]
+        stale = DenseNystrom(self.kernel, self.ridge, self.pool[:0], self.pool[:0], np.zeros(0))
+        batches, step = [], 1
+        while len(history) < T:
+            stale = self.resparsify(stale, history, values, step)
+            gains = sum(math.log(1 + s / self.ridge) for s in stale_of)
+            ratio = self.noise_std / math.sqrt(self.ridge)
+            beta = self.norm_bound + ratio * math.sqrt(
+                self.limit * gains + math.log(1 / self.delta)
+            )
+            batch = self.fill(stale, history, beta, T - len(history))
+            stale_var = stale.variance(self.pool)
+            for row in batch:
+                history.append(row)
+                stale_of.append(float(stale_var[row]))
+                values.append(value_of(row))
+            batches.append(batch)
+            step += 1
+        return batches
+
+    def resparsify(
+        self, stale: DenseNystrom, history: list[int], values: list[float], step: int
+    ) -> DenseNystrom:
+        unique = list(dict.fromkeys(history))
+        w = np.array([history.count(row) for row in unique], dtype=np.float64)
+        if len(stale.S):
+            var = stale.variance(self.pool[unique])
+        else:
+            var = self.kernel.diagonal(self.pool[unique])
+        p = np.minimum(1, w * self.oversample * var / self.ridge)
+        chosen = np.flatnonzero(self.draws(step, len(unique)) < p)
+        if not len(chosen):
+            chosen = np.array([np.argmax(p)])
+        S = self.pool[np.array(unique)[chosen]]
+        return DenseNystrom(self.kernel, self.ridge, S, self.pool[history], np.array(values))
+
+    def fill(self, stale: DenseNystrom, history: list[int], beta: float, room: int) -> list[int]:
+        batch: list[int] = []
+        bound, mean, var0 = 1.0, stale.mean(self.pool), stale.variance(self.pool)
+        now = stale
+        while len(batch) < room and bound <= self.limit:
+            var = np.maximum(now.variance(self.pool), 0)
+            row = int(np.argmax(mean + beta * np.sqrt(var)))
+            batch.append(row)
+            bound += var0[row] / self.ridge
+            rows = history + batch
+            now = DenseNystrom(
+                self.kernel, self.ridge, stale.S, self.pool[rows], np.zeros(len(rows))
+            )
+        return batch
+
+
+NEAR = 1e-6  # of the best score: rows this near to it are computed one by one
+
+
+def quantum_of(best: float) -> float:
+    """Return the width within which scores are ties, the best being this."""
+    return 2.0 ** (math.frexp(best)[1] - DIGITS) if np.isfinite(best) and best != 0 else 1.0
+
+
+def lowest_of_the_best(scores: Vector, single: Callable[[int], float], quantum: float) -> int:
+    """Return the lowest row among those whose score, each by itself, lies in the highest cell."""
+    best = float(scores.max())
+    close = np.flatnonzero(scores >= best - NEAR * abs(best) - 4 * quantum)
+    if len(close) == 1:
+        return int(close[0])
+    exact = np.array([single(int(row)) for row in close])
+    cells = np.floor(exact / quantum + OFFSET)
+    return int(close[int(np.argmax(cells))])
+
+
+@final
+class FullRanking:
+    """Every score of the pool from the posterior itself, after every single evaluation."""
+
+    def __init__(
+        self,
+        pool: Candidates,
+        posterior: Posterior,
+        acquisition: Acquisition,
+        beta: float,
+        excluded: Mask,
+    ) -> None:
+        self.X = pool.rows(np.arange(len(pool)))
+        self.posterior = self.hallucinated = posterior
+        self.acquisition, self.beta, self.excluded = acquisition, beta, excluded
+        self.mean, self.top = posterior.mean(self.X), 0.0
+        if acquisition.uses_top:
+            means = np.where(excluded, -np.inf, self.mean)
+            quantum = quantum_of(float(means.max()))
+            row = lowest_of_the_best(means, lambda row: self.marginals(row)[0], quantum)
+            self.top = self.marginals(row)[0]
+        self.quantum = quantum_of(float(self.scores().max()))
+
+    def picks(self, rows: Indices) -> Picks:
+        return Picks(rows, self.X[rows])
+
+    def scores(self) -> Vector:
+        """Return the score of every row now, −∞ where it is excluded."""
+        variance = self.hallucinated.variance(self.X)
+        scores = self.acquisition.score(self.mean, variance, self.beta, self.top)
+        return np.where(self.excluded, -np.inf, scores)
+
+    def marginals(self, row: int) -> tuple[float, float]:
+        mean, variance = self.posterior.marginals(self.X[[row]])
+        return float(mean[0]), float(variance[0])
+
+    def single(self, mean: float, variance: float) -> float:
+        score = self.acquisition.score(np.array([mean]), np.array([variance]), self.beta, self.top)
+        return float(score[0])
+
+    def best(self) -> int:
+        return lowest_of_the_best(
+            self.scores(),
+            lambda row: self.single(self.marginals(row)[0], self.now(row)),
+            self.quantum,
+        )
+
+    def score(self, row: int) -> float:
+        return self.single(*self.marginals(row))
+
+    def stale(self, row: int) -> float:
+        return self.marginals(row)[1]
+
+    def now(self, row: int) -> float:
+        return float(self.hallucinated.variance(self.X[[row]])[0])
+
+    def stays(self, row: int, most: int) -> int:
+        assert 0 <= row < len(self.X)
+        return min(1, most)
+
+    def variances(self, rows: Indices) -> Vector:
+        return self.posterior.variance(self.X[rows])
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        X, Z = self.X[rows], self.X[others]
+        return self.posterior.model_covariance(X, Z), self.posterior.covariance(X, Z)
+
+    def shrink(self, row: int, count: int) -> None:
+        self.hallucinated = self.hallucinated.hallucinate(
+            np.array([row]), self.X[[row]], np.array([float(count)])
+        )
+
+
+def local_ratios(stale: Posterior, X: Matrix, B: Matrix) -> Vector:
+    """Return the mended bound of BBKB 2020, Lemma 3, at each row of X, for a batch of points B."""
+    var = stale.variance(X)
+    c = (stale.model_covariance(X, B) ** 2).sum(axis=1)
+    k = (stale.covariance(X, B) ** 2).sum(axis=1)
+    return np.asarray(1.0 + np.maximum(c, k) / (stale.ridge * var))
+
+
+@final
+@dataclass
+class FullSearch:
+    """Search that keeps nothing: all rows, anew, each time."""
+
+    pool: Candidates
+
+    def within(self, places: Places) -> FullSearch:
+        assert len(self.pool) == places.candidates
+        return self
+
+    def rank(
+        self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
+    ) -> FullRanking:
+        return FullRanking(self.pool, posterior, acquisition, beta, excluded)
+
+    def draw(
+        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
+    ) -> FullDraws:
+        return FullDraws(FullRanking(self.pool, posterior, nr.UCB(), beta, excluded), rng)
+
+
+@final
+class FullDraws:
+    """Every candidate's value under every function drawn, whatever its bound."""
+
+    def __init__(self, ranking: FullRanking, rng: np.random.Generator) -> None:
+        self.ranking, self.rng = ranking, rng
+        self.drawn, self.waiting = 0, list[int]()
+        self.last: int | None = None
+
+    def best(self) -> int:
+        if self.last is None:
+            if not self.waiting:
+                self.waiting = self.found(min(max(self.drawn, 1), 32))
+                self.drawn += len(self.waiting)
+            self.last = self.waiting.pop(0)
+        return self.last
+
+    def found(self, size: int) -> list[int]:
+        full = self.ranking
+        pool = nr.pools.Places(nr.Pool(full.X))
+        values = Paths.drawn(full.posterior, pool, size, full.beta, self.rng).values(full.X)
+        cut = -ndtri(ODDS / len(full.X)) * full.beta
+        high = full.mean + cut * np.sqrt(full.posterior.variance(full.X))
+        values = np.minimum(values, high[:, None])
+        values[full.excluded] = -np.inf
+        prior = full.posterior.kernel.diagonal(full.X).max()
+        close = values >= values.max(axis=0) - 1e-6 * full.beta * prior**0.5
+        return [int(np.flatnonzero(column)[0]) for column in close.T]
+
+    def score(self, row: int) -> float:
+        raise NotImplementedError
+
+    def stale(self, row: int) -> float:
+        return self.ranking.stale(row)
+
+    def now(self, row: int) -> float:
+        return self.ranking.now(row)
+
+    def stays(self, row: int, most: int) -> int:
+        return min(1, most) if row >= 0 else 0
+
+    def picks(self, rows: Indices) -> Picks:
+        return self.ranking.picks(rows)
+
+    def variances(self, rows: Indices) -> Vector:
+        return self.ranking.variances(rows)
+
+    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
+        return self.ranking.covariances(rows, others)
+
+    def shrink(self, row: int, count: int) -> None:
+        self.ranking.shrink(row, count)
+        if row == self.last:
+            self.last = None
+
+
+def pool_of(optimizer: nr.Optimizer) -> Candidates:
+    """The pool of an optimizer that has one."""
+    assert isinstance(optimizer.pool, Candidates)
+    return optimizer.pool
+
+
+def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
+    """The same optimizer, before its first ask, with parts of its policy exchanged."""
+    bandit = optimizer._policy
+    assert isinstance(bandit, nr.Bandit)
+    changed = replace(bandit, **parts)  # type: ignore[arg-type]  # any field of Bandit
+    return nr.Optimizer(optimizer.pool, changed, seed=optimizer._books.seed)
+
+
+def searched_fully(optimizer: nr.Optimizer) -> nr.Optimizer:
+    """The same optimizer, looking at the whole pool for every single evaluation."""
+    return swapped(optimizer, search=FullSearch(pool_of(optimizer)))
+
+
+def siblings(X: Matrix, groups: Groups, row: int, excluded: Mask) -> list[list[int]]:
+    """Rows that differ from one in a single group, by looking at every pair."""
+    found: list[list[int]] = [[] for _ in groups]
+    for other in range(len(X)):
+        differing = [
+            at
+            for at, columns in enumerate(groups)
+            if any(X[other, c] != X[row, c] for c in columns)
+        ]
+        if len(differing) == 1 and not excluded[other]:
+            found[differing[0]].append(other)
+    return found
+
+
+def distances(X: Matrix, row: int) -> Vector:
+    """To every row, squared, in standard deviations; nine digits of them, so that ties are ties."""
+    deviation = np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 1.0)
+    return np.asarray(np.round((((X - X[row]) / deviation) ** 2).sum(axis=1), 9))
+
+
+def nearest(X: Matrix, row: int, excluded: Mask, most: int) -> list[int]:
+    """The nearest rows that differ, by sorting all of them."""
+    squares = distances(X, row)
+    order = sorted(range(len(X)), key=lambda other: (squares[other], other))
+    return [other for other in order if squares[other] > 0 and not excluded[other]][:most]

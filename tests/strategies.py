@@ -1,0 +1,287 @@
+"""Small problems and tables: Hypothesis strategies, and functions from the RKHS."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from hypothesis import strategies as st
+
+import noregret as nr
+from noregret.arrays import Indices, Matrix, Vector
+from noregret.kernels import Kernel
+from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
+
+MODELS: dict[str, Callable[..., nr.Optimizer]] = {
+    "mini_gp_ucb": nr.mini_gp_ucb,
+    "mini_gp_ei": nr.mini_gp_ei,
+    "gp_ucb": nr.gp_ucb,
+    "gp_ei": nr.gp_ei,
+    "gp_bucb-product": partial(nr.gp_bucb, rule="product"),
+    "gp_bucb-global": partial(nr.gp_bucb, rule="global"),
+    "gp_bucb-local": partial(nr.gp_bucb, rule="local"),
+    "bkb": nr.bkb,
+    "bbkb-global": partial(nr.bbkb, rule="global"),
+    "bbkb-local": partial(nr.bbkb, rule="local"),
+    "bbkb-sticky": partial(nr.bbkb, dictionary="sticky"),
+    "thompson-three": partial(nr.batch_thompson, batch_size=3),
+    "thompson-product": partial(nr.batch_thompson, rule="product"),
+    "thompson-local": partial(nr.batch_thompson, rule="local", posterior="nystrom"),
+    "mini-thompson": partial(nr.mini, acquisition=nr.Thompson()),
+}
+RTOL = 1e-8  # of algebra in float64 on a few dozen well-conditioned points
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A kernel, some evaluated points with counts, and rows to look at."""
+
+    kernel: Kernel
+    ridge: float
+    points: Points
+    pool: Matrix
+
+    def exact(self) -> ExactPosterior:
+        return self.prior().condition(self.points, Points.none(self.pool.shape[1]), no_rng())
+
+    def prior(self) -> ExactPosterior:
+        return ExactPosterior.prior(
+            self.kernel, noise_std=self.ridge**0.5, ridge=self.ridge, dim=self.pool.shape[1]
+        )
+
+    def nystrom(self, members: int) -> NystromPosterior:
+        """The sparse posterior on the first few points."""
+        prior = NystromPosterior.prior(
+            self.kernel,
+            noise_std=self.ridge**0.5,
+            ridge=self.ridge,
+            dim=self.pool.shape[1],
+            oversample=Oversample(),
+        )
+        p = self.points
+        first = Points(p.rows[:members], p.X[:members], p.w[:members], p.y[:members])
+        return prior.rebuilt(p, first)
+
+
+def one(row: int, scene: Scene, count: int = 1) -> tuple[Indices, Matrix, Vector]:
+    """What `hallucinate` takes, for one row."""
+    return np.array([row]), scene.pool[[row]], np.array([float(count)])
+
+
+def close(actual: Vector, expected: Vector, tolerance: float = RTOL) -> None:
+    """Assert that arrays agree, relatively where they are large and absolutely where small."""
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def rounding(posterior: ExactPosterior) -> float:
+    """Return what rounding may add up to, relative to prior variance and values.
+
+    Solves with A = K + ridge·W⁻¹ are off by about n·eps·cond(A), whatever the road; 64 is for
+    constants.
+    """
+    p = posterior.points
+    A = posterior.kernel(p.X, p.X) + np.diag(posterior.ridge / p.w)
+    return float(64 * len(p) * np.finfo(np.float64).eps * np.linalg.cond(A))
+
+
+@dataclass
+class Diary:
+    """Evaluations of pool rows as they come in, one average a row: what a ledger tells."""
+
+    pool: Matrix
+    rows: list[int] = field(default_factory=list)
+    counts: dict[int, float] = field(default_factory=dict)
+    sums: dict[int, float] = field(default_factory=dict)
+
+    def add(self, row: int, count: int, average: float) -> None:
+        if row not in self.counts:
+            self.rows.append(row)
+            self.counts[row] = self.sums[row] = 0.0
+        self.counts[row] += count
+        self.sums[row] += count * average
+
+    def points(self) -> Points:
+        rows: Indices = np.array(self.rows, dtype=np.int64)
+        w = np.array([self.counts[row] for row in self.rows])
+        return Points(rows, self.pool[rows], w, np.array([self.sums[r] for r in self.rows]) / w)
+
+    def believed(self, posterior: ExactPosterior) -> ExactPosterior:
+        return posterior.condition(self.points(), Points.none(self.pool.shape[1]), no_rng())
+
+
+def no_rng() -> np.random.Generator:
+    """A generator for calls that must not draw."""
+    return np.random.default_rng(0)
+
+
+def kernels(dim: int) -> st.SearchStrategy[Kernel]:
+    scale = st.floats(0.3, 3.0)
+    scales = st.tuples(*[scale] * dim)
+    smooth: st.SearchStrategy[Kernel] = st.builds(nr.RBF, scale | scales)
+    rough: st.SearchStrategy[Kernel] = st.builds(
+        nr.Matern, nu=st.sampled_from([0.5, 1.5, 2.5]), lengthscale=scale | scales
+    )
+    plain = smooth | rough
+    scaled: st.SearchStrategy[Kernel] = st.builds(
+        nr.Scaled, kernel=plain, variance=st.floats(0.2, 5.0)
+    )
+    return plain | scaled | st.builds(nr.Sum, plain, st.builds(nr.Linear, st.floats(0.0, 1.0)))
+
+
+@st.composite
+def scenes(draw: st.DrawFn, most: int = 10, least: int = 1) -> Scene:
+    """A Scene of a few points in 1 to 3 dimensions; features from a seeded normal."""
+    dim = draw(st.integers(1, 3))
+    n = draw(st.integers(least, most))
+    rng = np.random.default_rng(draw(st.integers(0, 2**20)))
+    kernel = draw(kernels(dim))
+    pool = rng.standard_normal((n + 12, dim))
+    w = rng.integers(1, 6, size=n).astype(np.float64)
+    points = Points(np.arange(n), pool[:n], w, rng.standard_normal(n))
+    return Scene(kernel, draw(st.floats(0.01, 4.0)), points, pool)
+
+
+@dataclass(frozen=True)
+class RKHSProblem:
+    """A pool and a function of norm `norm` in the RKHS of `kernel`."""
+
+    pool: nr.Pool
+    kernel: Kernel
+    values: Vector
+    noise_std: float
+
+    def measure(self, ids: Indices, rng: np.random.Generator) -> Vector:
+        return self.values[ids] + self.noise_std * rng.standard_normal(len(ids))
+
+    def regret(self, ids: Indices) -> Vector:
+        return np.asarray(np.cumsum(self.values.max() - self.values[ids]))
+
+
+def rkhs_problem(
+    seed: int,
+    *,
+    candidates: int = 300,
+    dim: int = 2,
+    lengthscale: float = 0.25,
+    noise_std: float = 0.1,
+    norm: float = 1.0,
+    centres: int = 15,
+) -> RKHSProblem:
+    """Draw f = Σ aᵢ k(·, cᵢ) with ‖f‖ = norm, on candidates uniform in the unit cube."""
+    rng = np.random.default_rng([seed, candidates, dim])
+    kernel = nr.RBF(lengthscale)
+    X, C = rng.random((candidates, dim)), rng.random((centres, dim))
+    a = rng.standard_normal(centres)
+    a *= norm / np.sqrt(a @ kernel(C, C) @ a)
+    return RKHSProblem(nr.Pool(X), kernel, kernel(X, C) @ a, noise_std)
+
+
+def drive(optimizer: nr.Optimizer, problem: RKHSProblem, budget: int, seed: int) -> Indices:
+    """Run the loop of the README and return every id evaluated, in order."""
+    rng = np.random.default_rng([seed, 7])
+    ids = []
+    while optimizer.spent < budget:
+        batch = optimizer.ask(at_most=budget - optimizer.spent)
+        order = np.asarray(batch.sequence, dtype=np.int64)
+        optimizer.tell(batch, problem.measure(order, rng))
+        ids.append(order)
+    return np.concatenate(ids)
+
+
+Cell = str | int | float | bool | None
+Table = dict[str, list[Cell]]
+
+
+@dataclass(frozen=True)
+class StreamOnly:
+    """A frame of some library that speaks the Arrow stream alone."""
+
+    table: pa.Table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+@dataclass(frozen=True)
+class InterchangeOnly:
+    """A frame of some library that speaks the older interchange protocol alone."""
+
+    table: pa.Table
+
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> object:
+        return self.table.__dataframe__(nan_as_null, allow_copy)
+
+
+MAKERS: dict[str, Callable[[Table], object]] = {
+    "pandas": lambda table: pd.DataFrame(table),
+    "pandas, Arrow inside": lambda table: pa.table(table).to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": lambda table: pl.DataFrame(table, strict=False),
+    "polars, in chunks": lambda table: pl.concat(
+        [pl.DataFrame(table, strict=False)[:1], pl.DataFrame(table, strict=False)[1:]],
+        rechunk=False,
+    ),
+    "pyarrow": lambda table: pa.table(table),
+    "a record batch": lambda table: pa.RecordBatch.from_pydict(table),
+    "a stream": lambda table: StreamOnly(pa.table(table)),
+    "interchange": lambda table: InterchangeOnly(pa.table(table)),
+}
+
+
+def is_missing(cell: Cell) -> bool:
+    return cell is None or (isinstance(cell, float) and not math.isfinite(cell))
+
+
+def by_hand(
+    table: Table, features: Sequence[str], *, codes: bool = False, unit: bool = False
+) -> tuple[Matrix, list[str], list[int]]:
+    """Return features, their names and the rows that miss nothing, cell by cell."""
+    count = len(next(iter(table.values())))
+    rows = [r for r in range(count) if not any(is_missing(table[name][r]) for name in features)]
+    out: list[list[float]] = [[] for _ in rows]
+    names: list[str] = []
+    for name in features:
+        cells = [table[name][row] for row in rows]
+        if any(isinstance(cell, str) for cell in cells):
+            levels = sorted({str(cell) for cell in cells})
+            names += [name] if codes else [f"{name}={level}" for level in levels]
+            for line, cell in zip(out, cells, strict=True):
+                place = levels.index(str(cell))
+                line += [place] if codes else [float(at == place) for at in range(len(levels))]
+        else:
+            numbers = [float(cell) for cell in cells if cell is not None]
+            low, high = min(numbers, default=0.0), max(numbers, default=0.0)
+            span = high - low if high > low else 1.0
+            names.append(name)
+            for line, number in zip(out, numbers, strict=True):
+                line.append((number - low) / span if unit else number)
+    return np.array(out, dtype=np.float64).reshape(len(rows), len(names)), names, rows
+
+
+WORDS = ["KF", "CsF", "NaOH", "water", "a b", "é", "x,y", 'say "no"', "100", "true", "1e3", "-"]
+
+
+@st.composite
+def tables(draw: st.DrawFn, *, gaps: bool = True) -> Table:
+    """Draw a table of numbers, truths and words, with or without gaps."""
+    count = draw(st.integers(1, 8))
+    bad = st.sampled_from([math.nan, math.inf, -math.inf]) if gaps else st.nothing()
+    columns: dict[str, st.SearchStrategy[Cell]] = {
+        "small": st.integers(-3, 3),
+        "whole": st.integers(-(2**53), 2**53),
+        "real": st.floats(-1e150, 1e150) | bad,
+        "flag": st.booleans(),
+        "word": st.sampled_from(WORDS[:6]),
+        "odd. name": st.sampled_from(WORDS[:3]),
+    }
+    chosen = draw(st.lists(st.sampled_from(sorted(columns)), min_size=1, unique=True))
+    none = st.none() if gaps else st.nothing()
+    return {
+        name: draw(st.lists(columns[name] | none, min_size=count, max_size=count))
+        for name in chosen
+    }
