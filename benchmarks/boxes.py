@@ -16,7 +16,7 @@ from benchmarks.meter import Meter
 from benchmarks.subjects import Figures, Settings, Sizes, Subject
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Mask, Matrix, Vector
-from noregret.pools import Places
+from noregret.pools import Points
 from noregret.posteriors import Posterior
 from noregret.search import BoxSearch
 from noregret.search.box import BoxRanking
@@ -57,20 +57,22 @@ LANDSCAPES = {
 class RandomCandidates:
     """A search that looks at points drawn uniformly, anew for every step, and at those met."""
 
-    def __init__(self, places: Places, count: int) -> None:
-        self.places, self.count, self.inner = places, count, BoxSearch(places)
+    def __init__(self, points: Points, count: int) -> None:
+        self.points, self.count, self.inner = points, count, BoxSearch(points)
         self.steps = 0
 
-    def within(self, places: Places) -> RandomCandidates:
-        assert places is self.places
+    def within(self, points: Points) -> RandomCandidates:
+        assert points is self.points
         return self
 
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
     ) -> BoxRanking:
-        return BoxRanking(self, posterior, acquisition, beta, self._top(posterior, acquisition))
+        return BoxRanking(
+            self, posterior, acquisition, beta, self._best_mean(posterior, acquisition)
+        )
 
-    def draw(
+    def rank_samples(
         self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
     ) -> BoxRanking:
         raise NotImplementedError
@@ -84,10 +86,14 @@ class RandomCandidates:
     def _candidates(self, met: Matrix) -> Matrix:
         self.steps += 1
         rng = np.random.default_rng(self.steps)
-        return np.concatenate([met, self.inner.box.draw(self.count, rng)])
+        return np.concatenate([met, self.inner.box.sample(self.count, rng)])
 
-    def _top(self, posterior: Posterior, acquisition: Acquisition) -> float:
-        means = posterior.mean(self._candidates(self.places.extra)) if acquisition.uses_top else 0.0
+    def _best_mean(self, posterior: Posterior, acquisition: Acquisition) -> float:
+        means = (
+            posterior.mean(self._candidates(self.points.extra))
+            if acquisition.uses_best_mean
+            else 0.0
+        )
         return float(np.max(means))
 
 
@@ -108,7 +114,7 @@ def box(settings: Settings, seed: int, meter: Meter) -> Figures:
         count = settings["candidates"]
         assert isinstance(count, int)
         assert isinstance(opt._policy, nr.Bandit)
-        opt._policy = replace(opt._policy, search=RandomCandidates(opt._books.places, count))
+        opt._policy = replace(opt._policy, search=RandomCandidates(opt._run_state.points, count))
     ahead: list[bool] = []
     while opt.spent < T and not meter.is_over:
         if settings["search"] == "uphill" and opt.spent and opt.spent % EVERY == 0:
@@ -140,7 +146,7 @@ def _is_ahead(opt: nr.Optimizer) -> bool:
     ranking = bandit.search.rank(posterior, nr.ExpectedImprovement(), 1.0, NOBODY)
     assert isinstance(ranking, BoxRanking)
     found = ranking.score(ranking.best())
-    X = opt.pool.draw(CANDIDATES, np.random.default_rng(opt.spent))
+    X = opt.pool.sample(CANDIDATES, np.random.default_rng(opt.spent))
     some = (X[at : at + 4096] for at in range(0, len(X), 4096))
     return found >= max(float(ranking.score_of(part).max()) for part in some) - 1e-9
 

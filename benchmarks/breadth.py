@@ -12,7 +12,7 @@ from benchmarks.goals import Goal, Median, Ratio, seconds
 from benchmarks.meter import Meter
 from benchmarks.problem import NOISE_STD, Problem, make_problem
 from benchmarks.subjects import Figures, Settings, Sizes, Subject
-from noregret.threads import spread, steady
+from noregret.threads import parallel_map, single_threaded_blas
 
 PIECE = 2048  # rows of the pass that asks are held against
 
@@ -56,9 +56,9 @@ def _one_pass(opt: nr.Optimizer, problem: Problem) -> float:
     """Return the seconds of mean and variance at every row, on the last posterior."""
     posterior = opt._policy.posterior(opt._state, opt._evidence()).posterior
     parts = [slice(at, at + PIECE) for at in range(0, len(problem.X), PIECE)]
-    with steady():
+    with single_threaded_blas():
         began = time.perf_counter()
-        spread(lambda part: posterior.marginals(problem.X[part]), parts)
+        parallel_map(lambda part: posterior.marginals(problem.X[part]), parts)
         return time.perf_counter() - began
 
 

@@ -33,7 +33,7 @@ class Peer(Protocol):
 
 
 @final
-class Books:
+class RunState:
     """Evaluations in order, for peers that are given all of them at every ask."""
 
     def __init__(self) -> None:
@@ -58,8 +58,8 @@ class BoTorch:
         self._torch = torch
         self._X = torch.from_numpy(problem.X)
         self._kernel = problem.kernel
-        self._books = Books()
-        self.load, self.tell = self._books.load, self._books.tell
+        self._run_state = RunState()
+        self.load, self.tell = self._run_state.load, self._run_state.tell
 
     def ask(self, beta: float, allowed: Indices | None = None) -> int:
         from botorch.acquisition import UpperConfidenceBound
@@ -68,11 +68,11 @@ class BoTorch:
         from gpytorch.means import ZeroMean
 
         torch = self._torch
-        y = torch.tensor(self._books.values, dtype=torch.float64)[:, None]
+        y = torch.tensor(self._run_state.values, dtype=torch.float64)[:, None]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that y is not standardised: the prior is right
             model = SingleTaskGP(
-                self._X[self._books.rows],
+                self._X[self._run_state.rows],
                 y,
                 torch.full_like(y, RIDGE),
                 covar_module=_gpytorch_kernel(self._kernel),
@@ -112,8 +112,8 @@ class ScikitLearn:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._books = Books()
-        self.load, self.tell = self._books.load, self._books.tell
+        self._run_state = RunState()
+        self.load, self.tell = self._run_state.load, self._run_state.tell
 
     def ask(self, beta: float, allowed: Indices | None = None) -> int:
         from sklearn.gaussian_process import GaussianProcessRegressor
@@ -123,7 +123,7 @@ class ScikitLearn:
         assert isinstance(k, nr.RBF | nr.Matern)
         shape = RBF if isinstance(k, nr.RBF) else lambda scale: Matern(scale, nu=k.nu)
         model = GaussianProcessRegressor(shape(k.lengthscale), alpha=RIDGE, optimizer=None)
-        model.fit(X[self._books.rows], np.array(self._books.values))
+        model.fit(X[self._run_state.rows], np.array(self._run_state.values))
         choices = X if allowed is None else X[allowed]
         mean, std = model.predict(choices, return_std=True)
         at = int(np.argmax(mean + beta * std))

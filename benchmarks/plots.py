@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.case import Case
 from benchmarks.goals import slope
 from benchmarks.results import Results
-from benchmarks.series import Points, series_of
+from benchmarks.series import Observations, series_of
 
 AXES = {
     "T": "evaluations",
@@ -49,7 +49,7 @@ def plot(case: Case, results: Results, folder: Path) -> Path | None:
     return path
 
 
-def slope_text(line: Points) -> str:
+def slope_text(line: Observations) -> str:
     """Return the slope of a line in brackets; nothing for a single point."""
     fitted = slope(line)
     return "" if fitted is None else f" (slope {fitted:.2f})"

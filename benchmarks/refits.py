@@ -15,7 +15,7 @@ from benchmarks.meter import Meter
 from benchmarks.problem import make_problem
 from benchmarks.subjects import Figures, Settings, Sizes, Subject
 from noregret.automatic import policy
-from noregret.fitting import Lesson, learn
+from noregret.fitting import FittedModel, learn
 
 RUNS = (
     ("small", 1000, 200),
@@ -33,12 +33,12 @@ def refits(settings: Settings, seed: int, meter: Meter) -> Figures:
     problem, spent = make_problem(N, seed=seed), 0.0
     noise = problem.noise(T)
 
-    def timed(*args: Any, **named: Any) -> Lesson:
+    def timed(*args: Any, **named: Any) -> FittedModel:
         nonlocal spent
         began = time.perf_counter()
-        lesson = learn(*args, **named)
+        fitted = learn(*args, **named)
         spent += time.perf_counter() - began
-        return lesson
+        return fitted
 
     with patch.object(policy, "learn", timed), meter:
         opt = nr.auto(nr.Pool(problem.X), seed=seed)

@@ -6,12 +6,12 @@ from benchmarks.case import Case
 from benchmarks.goals import seconds
 from benchmarks.results import Results
 
-Points = list[tuple[float, float]]
+Observations = list[tuple[float, float]]
 
 
-def series_of(case: Case, results: Results) -> dict[str, Points]:
+def series_of(case: Case, results: Results) -> dict[str, Observations]:
     """Return, for each series, (size, seconds) where it could run."""
-    found: dict[str, Points] = {}
+    found: dict[str, Observations] = {}
     for subject in case.subjects:
         line = found.setdefault(subject.series, [])
         if case.against == "unique":

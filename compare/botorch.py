@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import erfcx
 
 from compare.players import Advice
-from compare.problems.base import Points, Problem
+from compare.problems.base import Observations, Problem
 from noregret.arrays import Matrix, Vector
 
 START = 10
@@ -64,7 +64,7 @@ class LogEI:
         self._rows.append(row)
         self._seen.append(self._U[row])
 
-    def points(self) -> Points:
+    def points(self) -> Observations:
         return self._point(len(self._seen) - 1)
 
     def tell(self, values: Vector) -> None:
@@ -74,7 +74,7 @@ class LogEI:
         standing = self._standing(None if self._exact else self._fitted())
         return Advice(self._point(int(np.argmax(standing))))
 
-    def _point(self, at: int) -> Points:
+    def _point(self, at: int) -> Observations:
         if self._box:
             point: Vector = self._low + self._span * self._seen[at]
             return point[None]

@@ -11,7 +11,7 @@ import numpy as np
 from compare.contestants import CONTESTANTS
 from compare.players import Advice, Player
 from compare.problems import problem
-from compare.problems.base import Points, Problem
+from compare.problems.base import Observations, Problem
 from experiments.cells import Cell
 from experiments.store import Store
 from experiments.trial import NOISE, Clock
@@ -38,7 +38,7 @@ def play(cell: Cell) -> Reading:
     clock = Clock()
     with clock:
         player = make()
-    sheet = Sheet(held)
+    sheet = CSVSource(held)
     rng = np.random.default_rng([cell.repetition, NOISE])
     for budget in sorted({*budgets, cell.horizon}):
         while sheet.spent < budget:
@@ -51,7 +51,7 @@ def play(cell: Cell) -> Reading:
 
 def _step(
     player: Player, held: Problem, clock: Clock, room: int, rng: np.random.Generator
-) -> Points:
+) -> Observations:
     with clock:
         player.ask(room)
     points = player.points()
@@ -63,17 +63,17 @@ def _step(
 
 @final
 @dataclass(slots=True, eq=False)
-class Sheet:
+class CSVSource:
     """What was evaluated so far, and the readings."""
 
     problem: Problem
     spent: int = 0
-    _points: list[Points] = field(default_factory=list)
+    _points: list[Observations] = field(default_factory=list)
     _rows: list[tuple[int, float, float, bool | None, float | None, int, float]] = field(
         default_factory=list
     )
 
-    def add(self, points: Points) -> None:
+    def add(self, points: Observations) -> None:
         self._points.append(points)
         self.spent += len(points)
 

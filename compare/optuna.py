@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from compare.players import Advice
-from compare.problems.base import Points, Problem
+from compare.problems.base import Observations, Problem
 from compare.problems.space import Parameter
 from noregret.arrays import Vector
 
@@ -35,7 +35,7 @@ class Optuna:
         del at_most  # one at a time
         self._trial = self._study.ask(self._ranges)
 
-    def points(self) -> Points:
+    def points(self) -> Observations:
         point = np.array([_value(one, self._trial) for one in self._space.parameters])
         if self._space.table is None:
             return point[None]

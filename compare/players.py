@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, final
 
 import noregret as nr
-from compare.problems.base import Points, Problem
+from compare.problems.base import Observations, Problem
 from noregret.arrays import Vector
 
 
@@ -16,7 +16,7 @@ from noregret.arrays import Vector
 class Advice:
     """What a method recommends, and between which values it says that the truth lies."""
 
-    point: Points  # one
+    point: Observations  # one
     lower: float = math.nan
     upper: float = math.nan
 
@@ -28,7 +28,7 @@ class Player(Protocol):
         """Make up one's mind about at most so many evaluations."""
         ...
 
-    def points(self) -> Points:
+    def points(self) -> Observations:
         """Return what was asked for, as members of the pool or points of the box."""
         ...
 
@@ -53,7 +53,7 @@ class Ours:
     def ask(self, at_most: int) -> None:
         self._batch = self.optimizer.ask(at_most=at_most)
 
-    def points(self) -> Points:
+    def points(self) -> Observations:
         assert self._batch is not None, "ask first"
         return self.problem.batch(self._batch)
 

@@ -49,8 +49,8 @@ def find(file: str) -> Path | None:
 def folders() -> tuple[Path, ...]:
     """Return where data are looked for, in this order."""
     named = os.environ.get(VARIABLE)
-    places = (Path(named).expanduser() if named else None, FOLDER, cache())
-    return tuple(place for place in places if place is not None)
+    points = (Path(named).expanduser() if named else None, FOLDER, cache())
+    return tuple(place for place in points if place is not None)
 
 
 def cache() -> Path | None:

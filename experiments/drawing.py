@@ -58,10 +58,10 @@ def panel(
 ) -> None:
     """Draw one quantity of every method against the steps, or against another quantity."""
     curves = bands(lines, store, quantity)
-    places = {} if against == "t" else bands(lines, store, against)
+    points = {} if against == "t" else bands(lines, store, against)
     for label, curve in curves.items():
         keep = curve.steps <= (until or curve.steps[-1])
-        x = places[label].mean if places else curve.steps
+        x = points[label].mean if points else curve.steps
         _curve(axes, label, x[keep], curve, keep)
     axes.set_yscale(scale, **({"linthresh": NEARLY_NONE} if scale == "symlog" else {}))
     positive = [curve.mean[curve.mean > 0] for curve in curves.values()]

@@ -88,15 +88,15 @@ def section(plate: Plate, sweep: Sweep, store: Store, claims: list[Claim]) -> st
 def _table(plate: Plate, sweep: Sweep, store: Store) -> str:
     """Return the first quantity at the end: methods by panels, with the repetitions run."""
     lines = _shown(plate, sweep)
-    places = list(dict.fromkeys((line.problem, line.panel, line.history) for line in lines))
+    points = list(dict.fromkeys((line.problem, line.panel, line.history) for line in lines))
     labels = list(dict.fromkeys(line.label for line in lines))
     cells = {
         (line.label, (line.problem, line.panel, line.history)): _end(line, store, plate)
         for line in lines
     }
-    head = ["", *(_place(*place) for place in places)]
+    head = ["", *(_place(*place) for place in points)]
     rows = [
-        f"| {' | '.join([label, *(cells.get((label, place), '') for place in places)])} |"
+        f"| {' | '.join([label, *(cells.get((label, place), '') for place in points)])} |"
         for label in labels
     ]
     at = "at the end" if plate.step is None else f"at step {plate.step}"

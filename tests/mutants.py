@@ -147,15 +147,15 @@ MUTANTS = (
     Mutant(
         "log det taken for the information gain, which is half of it",
         "widths/theorems.py",
-        "inside = standing.posterior.log_det + 2 * math.log(1 / self.delta)",
-        "inside = standing.posterior.log_det / 2 + 2 * math.log(1 / self.delta)",
+        "inside = inputs.posterior.log_det + 2 * math.log(1 / self.delta)",
+        "inside = inputs.posterior.log_det / 2 + 2 * math.log(1 / self.delta)",
         WIDTHS,
     ),
     Mutant(
         "BKB's mean as printed: the history is not counted",
         "posteriors/nystrom.py",
-        "            pulled += z @ (told.w[some] * told.y[some])",
-        "            pulled += z @ told.y[some]",
+        "            solved += z @ (told.w[some] * told.y[some])",
+        "            solved += z @ told.y[some]",
         NYSTROM + "test_equals_the_equations_of_bbkb",
     ),
     Mutant(
@@ -168,8 +168,8 @@ MUTANTS = (
     Mutant(
         "BKB's width as printed: log(κ²t), 0 at t = 1",
         "widths/theorems.py",
-        "growth = 1 + math.log1p(self.kappa_squared * standing.evaluations / p.ridge)",
-        "growth = math.log(max(1.0, self.kappa_squared * standing.evaluations))",
+        "growth = 1 + math.log1p(self.kappa_squared * inputs.evaluations / p.ridge)",
+        "growth = math.log(max(1.0, self.kappa_squared * inputs.evaluations))",
         WIDTHS,
     ),
     Mutant(
@@ -189,8 +189,8 @@ MUTANTS = (
     Mutant(
         "BBKB Algorithm 1 as printed: x₁ is selected twice",
         "policies/starts.py",
-        "        return evidence.places.draw(evidence.excluded, 0 if begun else 1, rng)",
-        "        one = evidence.places.draw(evidence.excluded, 0 if begun else 1, rng)\n"
+        "        return evidence.points.sample(evidence.excluded, 0 if begun else 1, rng)",
+        "        one = evidence.points.sample(evidence.excluded, 0 if begun else 1, rng)\n"
         "        return Picks(one.rows.repeat(2), one.X.repeat(2, axis=0))",
         STEPS,
     ),
@@ -291,8 +291,8 @@ MUTANTS = (
     Mutant(
         "expected improvement in plain numbers underflows to a tie",
         "acquisitions.py",
-        "return np.log(scale) + _log_h((mean - top) / scale)  # (1)",
-        "return scale * np.exp(_log_h((mean - top) / scale))",
+        "return np.log(scale) + _log_h((mean - best_mean) / scale)  # (1)",
+        "return scale * np.exp(_log_h((mean - best_mean) / scale))",
         "tests/test_acquisitions.py::test_log_improvement_keeps_its_digits_far_below_the_best",
     ),
     Mutant(
@@ -403,7 +403,7 @@ MUTANTS = (
     Mutant(
         "rounding that was seen is not repaired",
         "search/pool_ranking.py",
-        "        if off <= survey.slack and relative <= survey.relative:\n",
+        "        if off <= cache.slack and relative <= cache.relative:\n",
         "        if True:\n",
         CONTENDERS + "test_rounding_is_found_repaired_and_logged",
     ),
@@ -488,15 +488,15 @@ MUTANTS = (
     Mutant(
         "the slope of a variance without that of k(x, x)",
         "search/box.py",
-        "- weight * B) + weight * own_slope(kernel, X)",
-        "- weight * B)",
+        "+= weight * diagonal_gradient(kernel, X)",
+        "+= 0.0 * weight",
         "tests/search/test_box.py::test_gradients_are_those_of_the_score",
     ),
     Mutant(
         "the slope of a product with its own factor in place of the other",
         "kernels/algebra.py",
-        "pull(self.left, X, Z, C * b)",
-        "pull(self.left, X, Z, C * a)",
+        "kernel_gradient(self.left, X, Z, C * b)",
+        "kernel_gradient(self.left, X, Z, C * a)",
         "tests/search/test_box.py::test_a_kernel_knows_its_pull",
     ),
     Mutant(
@@ -747,8 +747,8 @@ MUTANTS = (
     Mutant(
         "the trace takes log det for the information gain",
         "optimizer/trace.py",
-        "footing.log_det / 2",
-        "footing.log_det",
+        "diagnostics.log_det / 2",
+        "diagnostics.log_det",
         TRACE + "test_width_information_and_dictionary_are_those_of_the_choice",
     ),
     Mutant(
@@ -845,8 +845,8 @@ MUTANTS = (
     Mutant(
         "lengthscales are independent a priori",
         "fitting/map_estimate.py",
-        "    pull[2 : 2 + d] = lengths - ALIKE / (1.0 - ALIKE + d * ALIKE) * lengths.sum()\n"
-        "    pull[2 : 2 + d] /= 1.0 - ALIKE\n",
+        "    gradient[2 : 2 + d] = lengths - ALIKE / (1.0 - ALIKE + d * ALIKE) * lengths.sum()\n"
+        "    gradient[2 : 2 + d] /= 1.0 - ALIKE\n",
         "",
         "tests/fitting/test_map_estimate.py::test_a_dozen_values_do_not_single_out_a_feature",
     ),
@@ -860,14 +860,14 @@ MUTANTS = (
     Mutant(
         "doubts that come together count as one",
         "automatic/policy.py",
-        "state.doubts + self.manner.together(grasp)",
-        "state.doubts + 1",
+        "state.explorations + self.settings.together(model)",
+        "state.explorations + 1",
         AUTO + "test_late_doubts_come_several_at_once",
     ),
     Mutant(
         "doubts that come together wait for one",
         "automatic/settings.py",
-        "slow = self.together(grasp) * (2.0",
+        "slow = self.together(model) * (2.0",
         "slow = (2.0",
         AUTO + "test_late_doubts_come_several_at_once",
     ),
@@ -924,15 +924,15 @@ MUTANTS = (
     Mutant(
         "hope that nothing bears out counts in full",
         "automatic/settings.py",
-        "AHEAD[self.attitude] * lesson.hope * (",
+        "AHEAD[self.attitude] * fitted.optimism * (",
         "AHEAD[self.attitude] * (",
         AUTO + "test_a_candidate_is_worth_what_it_gains_in_thrice_the_evaluations_and_fifty",
     ),
     Mutant(
         "what noise hides counts against hope",
         "fitting/fitted_model.py",
-        "1.0 if self.is_tentative else self.borne_out",
-        "self.borne_out",
+        "1.0 if self.is_tentative else self.optimism_found",
+        "self.optimism_found",
         AUTO + "test_where_all_may_be_noise_hope_stays",
     ),
     Mutant(
@@ -987,7 +987,7 @@ MUTANTS = (
     Mutant(
         "the learned mean is not given back",
         "automatic/policy.py",
-        "return replace(outlook, centre=grasp.mean, floor=grasp.lesson.floor)",
+        "return replace(outlook, centre=model.mean, floor=model.fitted.floor)",
         "return outlook",
         AUTO + "test_the_posterior_is_where_the_values_are",
     ),
@@ -1015,7 +1015,7 @@ MUTANTS = (
     Mutant(
         "a dictionary forgets what was measured",
         "automatic/reported_bounds.py",
-        "np.full(len(told), True) if grasp.is_sparse else _twins(evidence)",
+        "np.full(len(told), True) if model.is_sparse else _twins(evidence)",
         "_twins(evidence)",
         "tests/test_oddities.py::test_a_dictionary_forgets_nothing_that_was_measured",
     ),
@@ -1106,7 +1106,7 @@ MUTANTS = (
     Mutant(
         "the top is that of old bounds",
         "search/enumeration.py",
-        "bound[rows] = acquisition.score(survey.mean[rows], survey.variance[rows], beta, 0.0)",
+        "bound[rows] = acquisition.score(cache.mean[rows], cache.variance[rows], beta, 0.0)",
         "pass",
         DOUBTS + "test_the_top_is_that_of_all_scores",
     ),
@@ -1148,7 +1148,7 @@ MUTANTS = (
     Mutant(
         "one value makes all others certain",
         "automatic/policy.py",
-        "unknown = math.inf if grasp.lesson.is_constant else 0.0",
+        "unknown = math.inf if model.fitted.is_constant else 0.0",
         "unknown = 0.0",
         EXPLAINED + "test_nothing_is_certain_while_all_values_are_the_same",
     ),

@@ -15,8 +15,8 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.policies.evolution import Groups
-from noregret.pools import Candidates, Picks, Places
-from noregret.posteriors import Paths, Points, Posterior
+from noregret.pools import Candidates, Picks, Points
+from noregret.posteriors import Observations, Paths, Posterior
 from noregret.search.function_ranking import ODDS
 from noregret.search.pool_ranking import DIGITS, OFFSET
 
@@ -121,15 +121,15 @@ class DenseNystrom:
         return np.diag(self.covariance(Q, Q))
 
 
-def repeated(points: Points) -> tuple[Matrix, Vector]:
+def repeated(points: Observations) -> tuple[Matrix, Vector]:
     """Return one row and one value an evaluation: each point's average, as often as its count."""
     w = points.w.astype(np.int64)
     return np.repeat(points.X, w, axis=0), np.repeat(points.y, w)
 
 
-def points_of(X: Matrix, w: Vector, y: Vector, rows: Indices | None = None) -> Points:
+def points_of(X: Matrix, w: Vector, y: Vector, rows: Indices | None = None) -> Observations:
     numbers = np.arange(len(X)) if rows is None else rows
-    return Points(numbers, X, w.astype(np.float64), y)
+    return Observations(numbers, X, w.astype(np.float64), y)
 
 
 @dataclass
@@ -238,12 +238,12 @@ class FullRanking:
         self.X = pool.rows(np.arange(len(pool)))
         self.posterior = self.hallucinated = posterior
         self.acquisition, self.beta, self.excluded = acquisition, beta, excluded
-        self.mean, self.top = posterior.mean(self.X), 0.0
-        if acquisition.uses_top:
+        self.mean, self.best_mean = posterior.mean(self.X), 0.0
+        if acquisition.uses_best_mean:
             means = np.where(excluded, -np.inf, self.mean)
             quantum = quantum_of(float(means.max()))
             row = lowest_of_the_best(means, lambda row: self.marginals(row)[0], quantum)
-            self.top = self.marginals(row)[0]
+            self.best_mean = self.marginals(row)[0]
         self.quantum = quantum_of(float(self.scores().max()))
 
     def picks(self, rows: Indices) -> Picks:
@@ -252,7 +252,7 @@ class FullRanking:
     def scores(self) -> Vector:
         """Return the score of every row now, −∞ where it is excluded."""
         variance = self.hallucinated.variance(self.X)
-        scores = self.acquisition.score(self.mean, variance, self.beta, self.top)
+        scores = self.acquisition.score(self.mean, variance, self.beta, self.best_mean)
         return np.where(self.excluded, -np.inf, scores)
 
     def marginals(self, row: int) -> tuple[float, float]:
@@ -260,7 +260,9 @@ class FullRanking:
         return float(mean[0]), float(variance[0])
 
     def single(self, mean: float, variance: float) -> float:
-        score = self.acquisition.score(np.array([mean]), np.array([variance]), self.beta, self.top)
+        score = self.acquisition.score(
+            np.array([mean]), np.array([variance]), self.beta, self.best_mean
+        )
         return float(score[0])
 
     def best(self) -> int:
@@ -279,7 +281,7 @@ class FullRanking:
     def now(self, row: int) -> float:
         return float(self.hallucinated.variance(self.X[[row]])[0])
 
-    def stays(self, row: int, most: int) -> int:
+    def repeats_while_best(self, row: int, most: int) -> int:
         assert 0 <= row < len(self.X)
         return min(1, most)
 
@@ -311,8 +313,8 @@ class FullSearch:
 
     pool: Candidates
 
-    def within(self, places: Places) -> FullSearch:
-        assert len(self.pool) == places.candidates
+    def within(self, points: Points) -> FullSearch:
+        assert len(self.pool) == points.candidates
         return self
 
     def rank(
@@ -320,7 +322,7 @@ class FullSearch:
     ) -> FullRanking:
         return FullRanking(self.pool, posterior, acquisition, beta, excluded)
 
-    def draw(
+    def rank_samples(
         self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
     ) -> FullDraws:
         return FullDraws(FullRanking(self.pool, posterior, nr.UCB(), beta, excluded), rng)
@@ -345,8 +347,8 @@ class FullDraws:
 
     def found(self, size: int) -> list[int]:
         full = self.ranking
-        pool = nr.pools.Places(nr.Pool(full.X))
-        values = Paths.drawn(full.posterior, pool, size, full.beta, self.rng).values(full.X)
+        pool = nr.pools.Points(nr.Pool(full.X))
+        values = Paths.sampled(full.posterior, pool, size, full.beta, self.rng).values(full.X)
         cut = -ndtri(ODDS / len(full.X)) * full.beta
         high = full.mean + cut * np.sqrt(full.posterior.variance(full.X))
         values = np.minimum(values, high[:, None])
@@ -364,7 +366,7 @@ class FullDraws:
     def now(self, row: int) -> float:
         return self.ranking.now(row)
 
-    def stays(self, row: int, most: int) -> int:
+    def repeats_while_best(self, row: int, most: int) -> int:
         return min(1, most) if row >= 0 else 0
 
     def picks(self, rows: Indices) -> Picks:
@@ -393,7 +395,7 @@ def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
     bandit = optimizer._policy
     assert isinstance(bandit, nr.Bandit)
     changed = replace(bandit, **parts)  # type: ignore[arg-type]  # any field of Bandit
-    return nr.Optimizer(optimizer.pool, changed, seed=optimizer._books.seed)
+    return nr.Optimizer(optimizer.pool, changed, seed=optimizer._run_state.seed)
 
 
 def searched_fully(optimizer: nr.Optimizer) -> nr.Optimizer:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
-from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
+from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample
 
 MODELS: dict[str, Callable[..., nr.Optimizer]] = {
     "mini_gp_ucb": nr.mini_gp_ucb,
@@ -44,11 +44,11 @@ class Scene:
 
     kernel: Kernel
     ridge: float
-    points: Points
+    points: Observations
     pool: Matrix
 
     def exact(self) -> ExactPosterior:
-        return self.prior().condition(self.points, Points.none(self.pool.shape[1]), no_rng())
+        return self.prior().condition(self.points, Observations.none(self.pool.shape[1]), no_rng())
 
     def prior(self) -> ExactPosterior:
         return ExactPosterior.prior(
@@ -65,7 +65,7 @@ class Scene:
             oversample=Oversample(),
         )
         p = self.points
-        first = Points(p.rows[:members], p.X[:members], p.w[:members], p.y[:members])
+        first = Observations(p.rows[:members], p.X[:members], p.w[:members], p.y[:members])
         return prior.rebuilt(p, first)
 
 
@@ -85,7 +85,7 @@ def rounding(posterior: ExactPosterior) -> float:
     Solves with A = K + ridge·W⁻¹ are off by about n·eps·cond(A), whatever the road; 64 is for
     constants.
     """
-    p = posterior.points
+    p = posterior.observed
     A = posterior.kernel(p.X, p.X) + np.diag(posterior.ridge / p.w)
     return float(64 * len(p) * np.finfo(np.float64).eps * np.linalg.cond(A))
 
@@ -106,13 +106,15 @@ class Diary:
         self.counts[row] += count
         self.sums[row] += count * average
 
-    def points(self) -> Points:
+    def points(self) -> Observations:
         rows: Indices = np.array(self.rows, dtype=np.int64)
         w = np.array([self.counts[row] for row in self.rows])
-        return Points(rows, self.pool[rows], w, np.array([self.sums[r] for r in self.rows]) / w)
+        return Observations(
+            rows, self.pool[rows], w, np.array([self.sums[r] for r in self.rows]) / w
+        )
 
     def believed(self, posterior: ExactPosterior) -> ExactPosterior:
-        return posterior.condition(self.points(), Points.none(self.pool.shape[1]), no_rng())
+        return posterior.condition(self.points(), Observations.none(self.pool.shape[1]), no_rng())
 
 
 def no_rng() -> np.random.Generator:
@@ -143,7 +145,7 @@ def scenes(draw: st.DrawFn, most: int = 10, least: int = 1) -> Scene:
     kernel = draw(kernels(dim))
     pool = rng.standard_normal((n + 12, dim))
     w = rng.integers(1, 6, size=n).astype(np.float64)
-    points = Points(np.arange(n), pool[:n], w, rng.standard_normal(n))
+    points = Observations(np.arange(n), pool[:n], w, rng.standard_normal(n))
     return Scene(kernel, draw(st.floats(0.01, 4.0)), points, pool)
 
 

@@ -69,14 +69,14 @@ def test_a_knowledge_gradient_is_what_the_best_mean_gains(
     mean: float, variance: float, beta: float, noise: float, ahead: float
 ) -> None:
     """By the sum over what evaluations may show: the mean moves with the surprise."""
-    prior, top = beta**2 * variance, 1.0
+    prior, best_mean = beta**2 * variance, 1.0
     times = max(1.0, noise / prior)
     spread = math.sqrt(prior + noise / times)  # of their average about the mean
     surprise = np.linspace(-12.0, 12.0, 200_001)
     moved = mean + prior / (prior + noise / times) * spread * surprise
-    gained = trapezoid(np.maximum(moved - top, 0.0) * norm.pdf(surprise), surprise) / times
+    gained = trapezoid(np.maximum(moved - best_mean, 0.0) * norm.pdf(surprise), surprise) / times
     how = nr.KnowledgeGradient(ahead=ahead, noise=noise)
-    score = how.score(np.array([mean]), np.array([variance]), beta, top)[0]
+    score = how.score(np.array([mean]), np.array([variance]), beta, best_mean)[0]
     assert score == pytest.approx(mean + ahead * gained, rel=1e-6, abs=1e-6)
 
 
@@ -88,15 +88,17 @@ def test_a_missed_update_cannot_lift_a_knowledge_gradient_past_its_ceiling(
     mean: float, std: float, gain: float, beta: float, noise: float, ahead: float
 ) -> None:
     """Over all that the mean may have moved by, and the deviation that is then left."""
-    how, top = nr.KnowledgeGradient(ahead=ahead, noise=noise), 1.0
+    how, best_mean = nr.KnowledgeGradient(ahead=ahead, noise=noise), 1.0
     left = std * np.cos(np.linspace(0.0, math.pi / 2, 400))
     moved = mean + np.sqrt(gain * (std**2 - left**2))
-    ceiling = how.ceiling(np.array([mean]), np.array([std]), np.array([gain]), beta, top)[0]
-    scores = how.score(moved, left**2, beta, top)
+    ceiling = how.ceiling(np.array([mean]), np.array([std]), np.array([gain]), beta, best_mean)[0]
+    scores = how.score(moved, left**2, beta, best_mean)
     assert scores.max() <= ceiling + 1e-9 * (1 + abs(ceiling))
-    blunt = how.score(np.array([mean + std * math.sqrt(gain)]), np.array([std**2]), beta, top)[0]
+    blunt = how.score(
+        np.array([mean + std * math.sqrt(gain)]), np.array([std**2]), beta, best_mean
+    )[0]
     assert ceiling <= blunt + 1e-9 * (1 + abs(blunt))
-    still = how.ceiling(np.array([mean]), np.array([std]), np.zeros(1), beta, top)[0]
+    still = how.ceiling(np.array([mean]), np.array([std]), np.zeros(1), beta, best_mean)[0]
     assert still == pytest.approx(float(scores[0]), rel=1e-9, abs=1e-12)
 
 

@@ -8,7 +8,7 @@ import pytest
 import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.kernels import Kernel
-from noregret.posterior_caches import ExactSurvey, Work
+from noregret.posterior_caches import ExactCache, Work
 from noregret.posteriors import ExactPosterior
 from slow_references import pool_of, searched_fully
 from strategies import MODELS, Diary, rounding
@@ -65,9 +65,9 @@ def test_a_million_told_by_mini_itself() -> None:
 
 def equals_refactorised(posterior: ExactPosterior, X: Matrix) -> None:
     """Assert that a posterior that was carried is one made afresh, to n·eps·cond(A)."""
-    fresh = posterior._factored(posterior.points)
+    fresh = posterior._factored(posterior.observed)
     off, kappa = rounding(posterior), float(posterior.kernel.diagonal(X).max())
-    scale = float(np.abs(posterior.points.y).max())
+    scale = float(np.abs(posterior.observed.y).max())
     np.testing.assert_allclose(
         posterior.variance(X), fresh.variance(X), rtol=0, atol=min(off, 1e-6) * kappa
     )
@@ -126,23 +126,23 @@ def long_run(updates: int, noise_std: float) -> None:
     rng = np.random.default_rng(6)
     X = rng.random((100, 2))
     kernel = nr.Matern(2.5, 0.3)
-    diary, survey = Diary(X), ExactSurvey(nr.Pool(X), Work())
+    diary, cache = Diary(X), ExactCache(nr.Pool(X), Work())
     posterior = ExactPosterior.prior(kernel, noise_std=noise_std, ridge=noise_std**2, dim=2)
     for step in range(updates):
         row = int(rng.integers(100)) if rng.random() < 0.3 else int(rng.integers(10))
         diary.add(row, int(rng.integers(1, 4)), float(np.sin(6 * X[row, 0])))
         posterior = diary.believed(posterior)
-        survey.follow(posterior)
-        survey.refresh(rng.integers(0, 100, size=5))
+        cache.follow(posterior)
+        cache.refresh(rng.integers(0, 100, size=5))
         if step % (updates // 10) == 0:
             equals_refactorised(posterior, X)
     equals_refactorised(posterior, X)
-    survey.refresh(np.arange(100))
-    fresh, off = posterior._factored(posterior.points), rounding(posterior)
+    cache.refresh(np.arange(100))
+    fresh, off = posterior._factored(posterior.observed), rounding(posterior)
     # Each of up to n columns since a row was made afresh adds n·EPS of rounding.
     atol = min(off, 1e-6)
-    np.testing.assert_allclose(survey.variance, fresh.variance(X), rtol=0, atol=atol)
-    np.testing.assert_allclose(survey.mean, fresh.mean(X), rtol=0, atol=off)
+    np.testing.assert_allclose(cache.variance, fresh.variance(X), rtol=0, atol=atol)
+    np.testing.assert_allclose(cache.mean, fresh.mean(X), rtol=0, atol=off)
 
 
 @pytest.mark.parametrize("noise_std", [1.0, 1e-2])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.automatic import Learner, settings
+from noregret.automatic import AutoPolicy, settings
 from noregret.fitting import Grouped, Likelihood, Sample
 
 X = np.random.default_rng(0).random((400, 3))
@@ -75,11 +75,11 @@ def test_a_point_far_off_spoils_nothing(far: float) -> None:
     optimizer.tell(range(40), f[:40])
     optimizer.ask()
     policy = optimizer.policy
-    assert isinstance(policy, Learner)
-    grasp = policy._grasp(optimizer._state, optimizer._evidence())[0]
-    model, points = grasp.lesson.model, grasp.belief.posterior.points.X
-    gram = model.scale * policy.family.gram(model.theta[2:], points)[0]
-    np.testing.assert_allclose(gram, model.kernel(points, points), atol=1e-6 * model.scale)
+    assert isinstance(policy, AutoPolicy)
+    model = policy._model(optimizer._state, optimizer._evidence())[0]
+    estimate, points = model.fitted.estimate, model.belief.posterior.observed.X
+    gram = estimate.scale * policy.family.gram(estimate.theta[2:], points)[0]
+    np.testing.assert_allclose(gram, estimate.kernel(points, points), atol=1e-6 * estimate.scale)
     assert optimizer.best().mean > 1
     with pytest.raises(nr.NoRegretError, match="too large to be compared"):
         optimizer.tell([[1e101, 0.5, 0.5]], [0.3])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from noregret import threads
-from noregret.threads import Scratch, spread, steady
+from noregret.threads import Scratch, parallel_map, single_threaded_blas
 
 
 @pytest.fixture(autouse=True)
@@ -20,14 +20,16 @@ def two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_results_come_in_order() -> None:
     """Bounds of one piece of a pool must not be taken for those of another."""
-    assert spread(lambda piece: piece**2, range(100)) == [piece**2 for piece in range(100)]
+    assert parallel_map(lambda piece: piece**2, range(100)) == [piece**2 for piece in range(100)]
 
 
 def test_work_may_spread_its_own_work() -> None:
     """Threads that wait for threads of the same few would never end."""
     done: list[list[int]] = []
     outer = threading.Thread(
-        target=lambda: done.extend(spread(lambda n: spread(lambda k: n * k, range(9)), range(9))),
+        target=lambda: done.extend(
+            parallel_map(lambda n: parallel_map(lambda k: n * k, range(9)), range(9))
+        ),
         daemon=True,
     )
     outer.start()
@@ -38,14 +40,14 @@ def test_work_may_spread_its_own_work() -> None:
 def test_an_error_in_a_piece_is_raised() -> None:
     """A pass that lost a piece has not looked at the pool."""
     with pytest.raises(ZeroDivisionError):
-        spread(lambda piece: 1 // piece, [1, 1, 0, 1])
+        parallel_map(lambda piece: 1 // piece, [1, 1, 0, 1])
 
 
 def test_blas_is_given_back_what_it_had() -> None:
     """A user's own products must not stay slow after an ask."""
     controller, _ = threads._machine()
     before = [library["num_threads"] for library in controller.info()]
-    with steady():
+    with single_threaded_blas():
         pass
     assert [library["num_threads"] for library in controller.info()] == before
 

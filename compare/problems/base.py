@@ -16,7 +16,7 @@ from experiments.problems.base import GaussianNoise, Replicates, noise_level
 from noregret.arrays import Indices, Matrix, Vector
 
 Domain: TypeAlias = nr.Pool | nr.BitPool | nr.Box
-Points: TypeAlias = npt.NDArray[Any]  # rows of a pool (int64), or points of a box (float64)
+Observations: TypeAlias = npt.NDArray[Any]  # rows of a pool (int64), or points of a box (float64)
 BUDGETS = (50, 200, 1000, 10_000)
 NOISE = 0.05  # of the range of the values, where noise is ours
 
@@ -24,7 +24,7 @@ NOISE = 0.05  # of the range of the values, where noise is ours
 class Feedback(Protocol):
     """How an evaluation of some points answers."""
 
-    def __call__(self, points: Points, rng: np.random.Generator, /) -> Vector: ...
+    def __call__(self, points: Observations, rng: np.random.Generator, /) -> Vector: ...
 
 
 @final
@@ -35,7 +35,7 @@ class Problem:
     name: str
     title: str
     domain: Domain
-    truth: Callable[[Points], Vector]
+    truth: Callable[[Observations], Vector]
     best: float  # the highest true value
     worst: float
     uniform: float  # by how much a point drawn uniformly falls short of the best, on average
@@ -65,18 +65,18 @@ class Problem:
         assert self.space.table is not None, "a box has no table"
         return self.space.table
 
-    def gaps(self, points: Points) -> Vector:
+    def gaps(self, points: Observations) -> Vector:
         """By how much some points fall short of the best."""
         gaps: Vector = self.best - self.truth(points)
         return gaps
 
-    def batch(self, batch: nr.Batch) -> Points:
+    def batch(self, batch: nr.Batch) -> Observations:
         """Return what a batch of the library asks for, one point an evaluation."""
         if isinstance(self.domain, nr.Box):
             return np.repeat(batch.x, batch.repeats, axis=0)
         return self._order[batch.sequence]
 
-    def recommended(self, best: nr.Best) -> Points:
+    def recommended(self, best: nr.Best) -> Observations:
         """Return what the library recommends, as one point."""
         if isinstance(self.domain, nr.Box):
             return best.x[None]
@@ -95,7 +95,7 @@ class Known:
 
     values: Vector  # (N,)
 
-    def __call__(self, rows: Points) -> Vector:
+    def __call__(self, rows: Observations) -> Vector:
         known: Vector = self.values[rows]
         return known
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import noregret as nr
 from benchmarks import landscapes
-from compare.problems.base import NOISE, Points, Problem
+from compare.problems.base import NOISE, Observations, Problem
 from compare.problems.space import Parameter, Space
 from noregret.arrays import Matrix, Vector
 
@@ -22,10 +22,10 @@ SHOTS = 1 << 16  # points on which a function's average over its box is taken
 class Noisy:
     """A function of points with Gaussian noise."""
 
-    function: Callable[[Points], Vector]
+    function: Callable[[Observations], Vector]
     std: float
 
-    def __call__(self, X: Points, rng: np.random.Generator) -> Vector:
+    def __call__(self, X: Observations, rng: np.random.Generator) -> Vector:
         values: Vector = self.function(X) + self.std * rng.standard_normal(len(X))
         return values
 

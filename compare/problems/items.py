@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from compare.problems.base import Points, Problem, of_values
+from compare.problems.base import Observations, Problem, of_values
 from compare.problems.listing import floats, framed, sheet
 from noregret.arrays import Vector
 
@@ -21,7 +21,7 @@ class Clicks:
 
     rates: Vector  # (N,)
 
-    def __call__(self, rows: Points, rng: np.random.Generator) -> Vector:
+    def __call__(self, rows: Observations, rng: np.random.Generator) -> Vector:
         clicked: Vector = (rng.random(len(rows)) < self.rates[rows]).astype(np.float64)
         return clicked
 

@@ -61,10 +61,10 @@ class Space:
                 parameters.append(Parameter(name, low, high, name in log, whole))
                 table.append(values)
             else:
-                levels, places = np.unique(np.array(values), return_inverse=True)
+                levels, points = np.unique(np.array(values), return_inverse=True)
                 words = tuple(levels.tolist())
                 parameters.append(Parameter(name, 0, len(words) - 1, levels=words))
-                table.append(places.astype(np.float64))
+                table.append(points.astype(np.float64))
         return cls(tuple(parameters), np.column_stack(table))
 
     def nearest(self, point: Vector) -> int:

@@ -21,7 +21,7 @@ from experiments.plates import Claim, Plate
 from experiments.settings import Sweep
 from experiments.store import Store
 from noregret.arrays import Matrix, Vector
-from noregret.posteriors import Oversample, Points
+from noregret.posteriors import Observations, Oversample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +74,7 @@ def scene(t: int, seed: int = 0, oversample: float = OVERSAMPLE[0]) -> Scene:
         KERNEL, noise_std=NOISE_STD, ridge=ridge, dim=1, oversample=Oversample(oversample)
     )
     for s in range(1, t + 1):  # BKB draws its dictionary anew at every step
-        posterior = posterior.condition(_points(rows[:s], values[:s]), Points.none(1), rng)
+        posterior = posterior.condition(_points(rows[:s], values[:s]), Observations.none(1), rng)
     S = posterior.members.X
     return Scene(
         f,
@@ -106,13 +106,13 @@ def _drawn(rng: np.random.Generator) -> Vector:
     return f
 
 
-def _points(rows: np.ndarray, values: Vector) -> Points:
+def _points(rows: np.ndarray, values: Vector) -> Observations:
     """Return unique points in order of appearance, with counts and averages."""
     unique, first, place = np.unique(rows, return_index=True, return_inverse=True)
     order = np.argsort(first)
     w = np.bincount(place).astype(np.float64)
     y = np.bincount(place, weights=values) / w
-    return Points(unique[order], GRID[unique[order]], w[order], y[order])
+    return Observations(unique[order], GRID[unique[order]], w[order], y[order])
 
 
 def _draw(_: Sweep, __: Store) -> Figure:

@@ -25,15 +25,17 @@ class Acquisition(Protocol):
     """Scores candidates by mean and variance; must not fall when a variance grows."""
 
     @property
-    def uses_top(self) -> bool:
+    def uses_best_mean(self) -> bool:
         """Whether a score depends on the largest mean of the pool."""
         ...
 
-    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
-        """Return one score a candidate; `top` is the largest mean of the pool."""
+    def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
+        """Return one score a candidate; `best_mean` is the largest mean of the pool."""
         ...
 
-    def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
+    def ceiling(
+        self, mean: Vector, std: Vector, gain: Vector, beta: float, best_mean: float
+    ) -> Vector:
         """Return the highest score that candidates of this mean and deviation can have by now.
 
         Since then σ² has fallen, and μ has moved by at most √(gain·(σ²_then − σ²_now)).
@@ -42,21 +44,21 @@ class Acquisition(Protocol):
 
 
 def tangent(
-    acquisition: Acquisition, mean: Vector, std: Vector, beta: float, top: float
+    acquisition: Acquisition, mean: Vector, std: Vector, beta: float, best_mean: float
 ) -> tuple[Vector, Vector, Vector]:
     """Return scores and their derivatives in mean and standard deviation, for boxes.
 
-    An acquisition may know them, by a method `tangent(mean, std, beta, top)`; others are taken by
-    differences.
+    An acquisition may know them, by a method `tangent(mean, std, beta, best_mean)`; others are
+    taken by differences.
     """
     own = getattr(acquisition, "tangent", None)
     if own is not None:
-        score, in_mean, in_std = own(mean, std, beta, top)
+        score, in_mean, in_std = own(mean, std, beta, best_mean)
         return score, in_mean, in_std
     h = 1e-4 * std
 
     def at(mean: Vector, std: Vector) -> Vector:
-        return acquisition.score(mean, std**2, beta, top)
+        return acquisition.score(mean, std**2, beta, best_mean)
 
     in_mean = (at(mean + h, std) - at(mean - h, std)) / (2 * h)
     in_std = (at(mean, std + h) - at(mean, std - h)) / (2 * h)
@@ -64,10 +66,10 @@ def tangent(
 
 
 def _moved(
-    self: Acquisition, mean: Vector, std: Vector, gain: Vector, beta: float, top: float
+    self: Acquisition, mean: Vector, std: Vector, gain: Vector, beta: float, best_mean: float
 ) -> Vector:
     """A ceiling for scores that rise with mean and variance alike."""
-    return self.score(mean + std * np.sqrt(gain), std**2, beta, top)
+    return self.score(mean + std * np.sqrt(gain), std**2, beta, best_mean)
 
 
 @final
@@ -82,26 +84,28 @@ class UCB:
 
     Source: MINI 2022, Eq. 2; Srinivas et al. 2010.
 
-    >>> UCB().score(np.array([1.0, 0.0]), np.array([0.0, 1.0]), beta=2.0, top=1.0)
+    >>> UCB().score(np.array([1.0, 0.0]), np.array([0.0, 1.0]), beta=2.0, best_mean=1.0)
     array([1., 2.])
     """
 
     leeway: float = 0.0
 
-    uses_top = False
+    uses_best_mean = False
 
     def __post_init__(self) -> None:
         require_at_least("UCB(leeway=...)", self.leeway, 0.0)
 
-    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
+    def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
         return mean + beta * np.sqrt(variance)
 
     def tangent(
-        self, mean: Vector, std: Vector, beta: float, top: float
+        self, mean: Vector, std: Vector, beta: float, best_mean: float
     ) -> tuple[Vector, Vector, Vector]:
         return mean + beta * std, np.ones_like(mean), np.full_like(std, beta)
 
-    def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
+    def ceiling(
+        self, mean: Vector, std: Vector, gain: Vector, beta: float, best_mean: float
+    ) -> Vector:
         """√gain·√(σ² − s²) + β·s is largest, over s ≤ σ, at σ·√(β² + gain)."""
         reach = np.sqrt(gain + beta**2)
         reach *= std
@@ -124,26 +128,27 @@ class ExpectedImprovement:
 
     Source: MINI 2022, Eq. 3; Wang & de Freitas 2014.
 
-    >>> scores = ExpectedImprovement().score(np.array([1.0, 0.0]), np.ones(2), beta=1.0, top=1.0)
+    >>> mean = np.array([1.0, 0.0])
+    >>> scores = ExpectedImprovement().score(mean, np.ones(2), beta=1.0, best_mean=1.0)
     >>> np.exp(scores).round(3)
     array([0.399, 0.083])
     """
 
-    uses_top = True
+    uses_best_mean = True
     ceiling = _moved
 
-    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
+    def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
         scale = beta * np.sqrt(np.maximum(variance, TINY))
-        return np.log(scale) + _log_h((mean - top) / scale)  # (1)
+        return np.log(scale) + _log_h((mean - best_mean) / scale)  # (1)
 
     def tangent(
-        self, mean: Vector, std: Vector, beta: float, top: float
+        self, mean: Vector, std: Vector, beta: float, best_mean: float
     ) -> tuple[Vector, Vector, Vector]:
         """With h(u) = u Φ(u) + φ(u), h′ = Φ:  Φ(u)/h(u)/(βσ) in μ and φ(u)/h(u)/σ in σ."""
         from scipy.special import log_ndtr
 
         std = np.maximum(std, math.sqrt(TINY))
-        u = (mean - top) / (beta * std)
+        u = (mean - best_mean) / (beta * std)
         log_h = _log_h(u)
         in_mean = np.exp(np.minimum(log_ndtr(u) - log_h, 700.0)) / (beta * std)
         in_std = np.exp(np.minimum(-0.5 * u**2 - _LOG_ROOT_2PI - log_h, 700.0)) / std
@@ -185,18 +190,20 @@ class KnowledgeGradient:
     ahead: float = 1.0
     noise: float = 0.0
 
-    uses_top = True
+    uses_best_mean = True
 
     def __post_init__(self) -> None:
         require_at_least("KnowledgeGradient(ahead=...)", self.ahead, 0.0)
         require_at_least("KnowledgeGradient(noise=...)", self.noise, 0.0)
 
-    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
-        return self._worth(mean, mean - top, beta**2 * variance)
+    def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
+        return self._worth(mean, mean - best_mean, beta**2 * variance)
 
-    def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
+    def ceiling(
+        self, mean: Vector, std: Vector, gain: Vector, beta: float, best_mean: float
+    ) -> Vector:
         moved = std * np.sqrt(gain)
-        behind = top - mean
+        behind = best_mean - mean
         left = np.sqrt(np.maximum(behind - moved, 0.0)) * np.sqrt(np.maximum(behind + moved, 0.0))
         ahead_by = np.where(behind > moved, -left, moved - behind)
         return self._worth(mean + moved, ahead_by, (beta * std) ** 2)
@@ -242,14 +249,14 @@ class Thompson:
 class Uncertainty:
     """The variance alone: uncertainty sampling (BBKB 2020, Algorithm 3)."""
 
-    uses_top = False
+    uses_best_mean = False
     ceiling = _moved
 
-    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
+    def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
         return variance
 
     def tangent(
-        self, mean: Vector, std: Vector, beta: float, top: float
+        self, mean: Vector, std: Vector, beta: float, best_mean: float
     ) -> tuple[Vector, Vector, Vector]:
         return std**2, np.zeros_like(mean), 2.0 * std
 
@@ -259,14 +266,14 @@ class Uncertainty:
 class Mean:
     """The mean alone: what other scores call the top."""
 
-    uses_top = False
+    uses_best_mean = False
     ceiling = _moved
 
-    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
+    def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
         return mean
 
     def tangent(
-        self, mean: Vector, std: Vector, beta: float, top: float
+        self, mean: Vector, std: Vector, beta: float, best_mean: float
     ) -> tuple[Vector, Vector, Vector]:
         return mean, np.ones_like(mean), np.zeros_like(std)
 

@@ -32,14 +32,14 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def steady() -> Iterator[None]:
+def single_threaded_blas() -> Iterator[None]:
     """Let BLAS use one thread, whatever it was told, for the time being."""
     controller, _ = _machine()
     with controller.limit(limits=1, user_api="blas"):
         yield
 
 
-def spread(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
+def parallel_map(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
     """Return work(piece) for each piece, in order, several at a time.
 
     As many at a time as BLAS may use threads: OPENBLAS_NUM_THREADS and the like are heeded. Work

@@ -11,7 +11,7 @@ import pytest
 import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.policies import EPSILON_GRID
-from noregret.widths import Assumption, Assumptions, Standing
+from noregret.widths import Assumption, Assumptions, WidthInputs
 
 POOL = nr.Pool(np.linspace(0, 1, 7)[:, None])
 
@@ -151,11 +151,11 @@ class Constant:
     theorem = "none"
     delta = 0.1
 
-    def beta(self, standing: Standing) -> float:
-        return self.value * standing.noise_ratio
+    def beta(self, inputs: WidthInputs) -> float:
+        return self.value * inputs.noise_ratio
 
-    def assumptions(self, standing: Standing) -> Assumptions:
-        return (Assumption(f"none, at {standing.evaluations} evaluations"),)
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
+        return (Assumption(f"none, at {inputs.evaluations} evaluations"),)
 
 
 def ridge_regression(

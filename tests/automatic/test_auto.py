@@ -14,11 +14,11 @@ import pytest
 
 import noregret as nr
 from noregret.arrays import Matrix, Vector
-from noregret.automatic import Learner, exploration, policy, settings
-from noregret.automatic.policy import Knowledge
-from noregret.automatic.settings import Grasp
+from noregret.automatic import AutoPolicy, exploration, policy, settings
+from noregret.automatic.policy import AutoState
+from noregret.automatic.settings import AutoModel
 from noregret.errors import ArgumentError, ExhaustedError, NothingToldError
-from noregret.fitting import Lesson
+from noregret.fitting import FittedModel
 
 GRID = np.stack(np.meshgrid(*2 * [np.linspace(0, 1, 15)]), axis=-1).reshape(-1, 2)
 
@@ -48,15 +48,15 @@ def run(
     return opt
 
 
-def grasp_of(opt: nr.Optimizer) -> Grasp:
+def grasp_of(opt: nr.Optimizer) -> AutoModel:
     state = opt._state
-    assert isinstance(state, Knowledge)
-    assert state.grasp is not None
-    return state.grasp
+    assert isinstance(state, AutoState)
+    assert state.model is not None
+    return state.model
 
 
-def lesson_of(opt: nr.Optimizer) -> Lesson:
-    return grasp_of(opt).lesson
+def lesson_of(opt: nr.Optimizer) -> FittedModel:
+    return grasp_of(opt).fitted
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -86,16 +86,16 @@ def test_greed_settles_sooner() -> None:
 def test_a_candidate_is_worth_what_it_gains_in_thrice_the_evaluations_and_fifty() -> None:
     """As far as hope was borne out; in a box an upper bound, which needs no best to be above."""
     opt = run(nr.auto(nr.Pool(GRID)), 60)
-    grasp, policy = grasp_of(opt), opt._policy
-    assert isinstance(policy, Learner)
+    model, policy = grasp_of(opt), opt._policy
+    assert isinstance(policy, AutoPolicy)
     evidence = opt._evidence()
-    how = policy._bandit(grasp, evidence).acquisition
-    noise = grasp.lesson.model.noise_std**2
-    assert how == nr.KnowledgeGradient(3.0 * grasp.lesson.hope * (60 + 50), noise)
+    how = policy._bandit(model, evidence).acquisition
+    noise = model.fitted.estimate.noise_std**2
+    assert how == nr.KnowledgeGradient(3.0 * model.fitted.optimism * (60 + 50), noise)
     box = run(nr.auto(nr.Box([(0, 1), (0, 1)])), 30)
     assert "promise" in str(opt.explain(0))
     assert "promise" not in str(box.explain(box.best().id))
-    assert isinstance(box._policy, Learner)
+    assert isinstance(box._policy, AutoPolicy)
     assert isinstance(box._policy._bandit(grasp_of(box), box._evidence()).acquisition, nr.UCB)
 
 
@@ -106,7 +106,7 @@ def test_where_values_end_it_stops_looking_for_more() -> None:
     f = dict(zip(map(tuple, GRID.tolist()), values.tolist(), strict=True))
     opt = nr.auto(nr.Pool(GRID))
     run(opt, 150, noise=0.0, f=lambda X: np.array([f[tuple(x)] for x in X.tolist()]))
-    assert lesson_of(opt).hope < 0.1
+    assert lesson_of(opt).optimism < 0.1
     assert "what may be gained beyond it counts" in opt.account()
     assert opt.unique < 110
     evaluated = opt._evidence().told
@@ -123,10 +123,10 @@ def test_where_all_may_be_noise_hope_stays() -> None:
         rates = np.where(np.array(batch.sequence) == 17, 0.06, 0.02)
         opt.tell(batch, (rng.random(len(batch)) < rates).astype(np.float64))
         if opt.spent > 100 and lesson_of(opt).is_tentative:
-            assert lesson_of(opt).hope == 1.0
+            assert lesson_of(opt).optimism == 1.0
             tentative += 1
     assert tentative > 100
-    assert lesson_of(opt).borne_out < 0.5
+    assert lesson_of(opt).optimism_found < 0.5
     counts = opt._evidence().told.w
     assert np.sort(counts)[-2] > 100  # not the first that was clicked alone
 
@@ -262,7 +262,7 @@ def test_a_model_is_learned_only_when_a_batch_opens() -> None:
 
 def test_noise_is_learned() -> None:
     opt = run(nr.auto(nr.Pool(GRID)), 300, noise=0.2)
-    assert lesson_of(opt).model.noise_std == pytest.approx(0.2, rel=0.2)
+    assert lesson_of(opt).estimate.noise_std == pytest.approx(0.2, rel=0.2)
 
 
 def test_noise_is_learned_of_averages_too() -> None:
@@ -274,7 +274,7 @@ def test_noise_is_learned_of_averages_too() -> None:
         means = hill(GRID[ids]) + 0.3 / math.sqrt(10) * rng.standard_normal(len(ids))
         opt.tell(ids, means=means, counts=np.full(len(ids), 10))
     opt.ask()
-    assert lesson_of(opt).model.noise_std == pytest.approx(0.3, rel=0.15)
+    assert lesson_of(opt).estimate.noise_std == pytest.approx(0.3, rel=0.15)
 
 
 def test_a_model_that_is_sure_and_wrong_is_doubted() -> None:
@@ -307,11 +307,11 @@ def test_doubts_that_pay_come_sooner_again() -> None:
         state, evidence = opt._state, opt._evidence()
         worst = int(evidence.told.rows[np.argmin(evidence.told.y)])
         best = int(evidence.told.rows[np.argmax(evidence.told.y)])
-        opt._state = replace(state, doubts=20, idle=1000, leader=worst if other else best)
+        opt._state = replace(state, explorations=20, idle=1000, leader=worst if other else best)
         while opt._state.idle >= 1000:
             batch = opt.ask(at_most=1)
             opt.tell(batch, hill(batch.x))
-        counts.append(opt._state.doubts)
+        counts.append(opt._state.explorations)
         assert opt._state.leader == best
     assert counts == [21, 10]
 
@@ -338,10 +338,10 @@ def test_late_doubts_come_several_at_once(monkeypatch: pytest.MonkeyPatch) -> No
         after = opt._state
         if batch.reason.startswith("doubt") and not lesson_of(opt).is_blank:
             together = 1 + grasp_of(opt).values // 200
-            assert before.idle >= together * exploration.pause(before.doubts)
+            assert before.idle >= together * exploration.pause(before.explorations)
             assert len(set(batch.ids)) == len(batch) == together
             paid = after.leader != before.leader >= 0
-            assert after.doubts == (before.doubts + together) // (2 if paid else 1)
+            assert after.explorations == (before.explorations + together) // (2 if paid else 1)
             sizes.append(together)
     assert sizes == sorted(sizes)
     assert sizes[0] == 1
@@ -499,8 +499,8 @@ def test_bad_settings_are_named(settings: dict[str, object], words: str) -> None
 
 def test_the_policy_holds_its_settings() -> None:
     policy = nr.auto(nr.Pool(GRID), attitude="greedy").policy
-    assert isinstance(policy, Learner)
-    assert policy.manner.attitude == "greedy"
+    assert isinstance(policy, AutoPolicy)
+    assert policy.settings.attitude == "greedy"
 
 
 @pytest.mark.parametrize("f", [lambda x: float(x > 0.33), lambda x: min(float(x), 0.3)])
@@ -555,24 +555,24 @@ def test_failures_are_half_a_low_value_in_whatever_order_they_came() -> None:
             rows.append(int(batch.ids[0]))
         if step == 6:
             opt.tell([rows[0]], [0.3])  # it worked in the end
-    grasp, evidence = grasp_of(opt), opt._evidence()
-    seen = grasp.seen(evidence)
+    model, evidence = grasp_of(opt), opt._evidence()
+    seen = model.seen(evidence)
     assert set(evidence.lost) <= set(rows) - {rows[0]}
     assert len(seen.told) == len(evidence.told) + len(evidence.lost) > len(evidence.told)
     for row, w, y in zip(seen.told.rows, seen.told.w, seen.told.y, strict=True):
         at = np.flatnonzero(evidence.told.rows == row)
-        value = evidence.told.y[at[0]] if len(at) else grasp.lesson.lost
+        value = evidence.told.y[at[0]] if len(at) else model.fitted.lost
         assert w == (evidence.told.w[at[0]] if len(at) else 0.5)
-        assert y == max(value, grasp.lesson.floor) - grasp.mean
-    now = grasp.belief.posterior.condition(seen.told, seen.open_, rng)
+        assert y == max(value, model.fitted.floor) - model.mean
+    now = model.belief.posterior.condition(seen.told, seen.open_, rng)
     policy = opt.policy
-    assert isinstance(policy, Learner)
-    prior = policy.manner.prior(grasp.lesson, len(seen.told), 2)
+    assert isinstance(policy, AutoPolicy)
+    prior = policy.settings.prior(model.fitted, len(seen.told), 2)
     dense = prior.condition(seen.told, seen.open_, rng)
     for one, other in zip(now.marginals(GRID), dense.marginals(GRID), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)
     means = policy.estimates(opt._state, evidence).mean  # in the ledger's order
-    np.testing.assert_allclose(means, now.mean(evidence.told.X) + grasp.mean, atol=1e-8)
+    np.testing.assert_allclose(means, now.mean(evidence.told.X) + model.mean, atol=1e-8)
     assert "failed would have had low values" in str(opt.certificate().assumptions)
     assert np.isfinite(opt.explain(rows[-1]).mean)
 

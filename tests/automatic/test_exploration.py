@@ -13,7 +13,7 @@ import noregret as nr
 from noregret.acquisitions import UCB
 from noregret.automatic import exploration
 from noregret.policies import Bandit, Belief, Evidence, Proposal
-from noregret.posteriors import ExactPosterior, Points, draw
+from noregret.posteriors import ExactPosterior, Observations, sample_functions
 from noregret.search import Enumeration
 
 X = np.random.default_rng(0).random((80, 2))
@@ -24,9 +24,11 @@ POOL = nr.Pool(X)
 def posterior(n: int, seed: int = 0) -> ExactPosterior:
     rng = np.random.default_rng(seed)
     rows = rng.choice(len(X), n, replace=False)
-    told = Points(rows, X[rows], rng.integers(1, 9, n).astype(np.float64), rng.standard_normal(n))
+    told = Observations(
+        rows, X[rows], rng.integers(1, 9, n).astype(np.float64), rng.standard_normal(n)
+    )
     prior = ExactPosterior.prior(nr.Matern(2.5, 0.3), noise_std=0.3, ridge=0.09, dim=2)
-    return prior.condition(told, Points.none(2), rng)
+    return prior.condition(told, Observations.none(2), rng)
 
 
 @given(st.integers(0, 12), st.integers(1, 120), st.floats(0, 4), st.integers(0, 50))
@@ -38,7 +40,7 @@ def test_the_top_is_that_of_all_scores(n: int, size: int, beta: float, seed: int
     score[excluded] = -np.inf
     order = np.lexsort((np.arange(len(X)), -score.round(9)))
     wanted = order[: min(size, int((~excluded).sum()))]
-    found = Enumeration(POOL).top(p, UCB(), beta, excluded, size)
+    found = Enumeration(POOL).highest(p, UCB(), beta, excluded, size)
     np.testing.assert_allclose(score[found], score[wanted], atol=1e-8)
     assert len(set(found.tolist())) == len(found)
 
@@ -49,27 +51,27 @@ def test_the_top_follows_a_posterior_that_goes_on() -> None:
     rng = np.random.default_rng(1)
     p = posterior(1)
     for row in rng.choice(len(X), 12, replace=False):
-        told = p.points
+        told = p.observed
         if row in told.rows:
             continue
         p = p.condition(
-            Points(
+            Observations(
                 np.append(told.rows, row),
                 np.concatenate([told.X, X[row : row + 1]]),
                 np.append(told.w, 2.0),
                 np.append(told.y, rng.standard_normal()),
             ),
-            Points.none(2),
+            Observations.none(2),
             rng,
         )
-        found = search.top(p, UCB(), 2.0, none, 10)
-        np.testing.assert_array_equal(found, Enumeration(POOL).top(p, UCB(), 2.0, none, 10))
+        found = search.highest(p, UCB(), 2.0, none, 10)
+        np.testing.assert_array_equal(found, Enumeration(POOL).highest(p, UCB(), 2.0, none, 10))
 
 
 def test_functions_drawn_have_the_posterior_s_moments() -> None:
     """Twenty thousand draws at thirty points, some of them the same point."""
     p, rows = posterior(6), np.r_[0:25, 80:85]
-    values = draw(p, X[rows], 20_000, np.random.default_rng(0))
+    values = sample_functions(p, X[rows], 20_000, np.random.default_rng(0))
     np.testing.assert_allclose(values.mean(axis=1), p.mean(X[rows]), atol=0.03)
     np.testing.assert_allclose(np.cov(values), p.covariance(X[rows], X[rows]), atol=0.04)
     np.testing.assert_allclose(values[:5], values[25:], atol=1e-6)
@@ -87,7 +89,7 @@ def learned() -> tuple[Bandit, Belief, Evidence]:
 
 def test_drawn_candidates_are_different_and_not_known() -> None:
     bandit, belief, evidence = learned()
-    proposal = exploration.by_draw(bandit, belief, evidence, 8)
+    proposal = exploration.by_sampled_function(bandit, belief, evidence, 8)
     assert proposal is not None
     assert len(set(proposal.rows.tolist())) == 8
     old = np.isin(proposal.rows, evidence.told.rows)
@@ -97,11 +99,11 @@ def test_drawn_candidates_are_different_and_not_known() -> None:
 def test_functions_are_drawn_where_nearly_all_is_known() -> None:
     """What is left of variances is then as small as the rounding of the prior's."""
     x = np.linspace(0, 1, 200)[:, None]
-    told = Points(np.arange(200), x, np.full(200, 1e9), np.zeros(200))
+    told = Observations(np.arange(200), x, np.full(200, 1e9), np.zeros(200))
     prior = ExactPosterior.prior(900.0 * nr.RBF(0.4), noise_std=1.0, ridge=1.0, dim=1)
-    p = prior.condition(told, Points.none(1), np.random.default_rng(0))
+    p = prior.condition(told, Observations.none(1), np.random.default_rng(0))
     close = np.concatenate([x[:150] + 1e-3, x[:150] + 1e-3 + 1e-9])
-    values = draw(p, close, 8, np.random.default_rng(0))
+    values = sample_functions(p, close, 8, np.random.default_rng(0))
     assert np.abs(values).max() < 1e-3
 
 
@@ -115,13 +117,13 @@ def test_points_drawn_in_a_box_are_different_and_not_known(whole: tuple[int, ...
     bandit, evidence = opt.policy, opt._evidence()
     assert isinstance(bandit, Bandit)
     belief = bandit.told_all(evidence)
-    proposal = exploration.by_draw(bandit, belief, evidence, 8)
+    proposal = exploration.by_sampled_function(bandit, belief, evidence, 8)
     assert proposal is not None
     assert len({tuple(x) for x in proposal.X.tolist()}) == 8
     assert ((proposal.X >= 0) & (proposal.X <= 1)).all()
     assert not np.isin(proposal.rows, evidence.told.rows).any()
     if whole:  # ten points are left
-        assert exploration.by_draw(bandit, belief, evidence, 20).rows.size == 10  # type: ignore[union-attr]
+        assert exploration.by_sampled_function(bandit, belief, evidence, 20).rows.size == 10  # type: ignore[union-attr]
 
 
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=12), st.integers(-5, 5))
@@ -146,7 +148,7 @@ def test_a_function_that_promises_more_is_not_spent_beside_the_best() -> None:
     beside = {1: 0, exploration.PROMISES: 0}
     for promises in beside:
         for step in range(40):
-            proposal = exploration.by_draw(
+            proposal = exploration.by_sampled_function(
                 bandit, belief, replace(evidence, step=step), 1, promises
             )
             assert proposal is not None
@@ -171,7 +173,7 @@ def test_a_leader_stays_until_another_is_clearly_better(seed: int) -> None:
 def test_where_all_is_known_there_is_nothing_to_draw() -> None:
     bandit, belief, evidence = learned()
     nothing = replace(evidence, excluded=np.ones(len(X), dtype=np.bool_))
-    assert exploration.by_draw(bandit, belief, nothing, 1) is None
+    assert exploration.by_sampled_function(bandit, belief, nothing, 1) is None
 
 
 def test_chance_takes_what_was_never_evaluated() -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import noregret as nr
-from noregret.automatic import Learner
+from noregret.automatic import AutoPolicy
 
 POOL = nr.Pool(np.random.default_rng(0).random((300, 2)))
 
@@ -82,12 +82,12 @@ def test_few_points_widen_what_was_learned_from_them(points: int) -> None:
     rows = np.arange(points)
     optimizer.tell(rows, [wave(x) for x in POOL.rows(rows)])
     policy = optimizer.policy
-    assert isinstance(policy, Learner)
-    lesson = policy._grasp(optimizer._state, optimizer._evidence())[0].lesson
+    assert isinstance(policy, AutoPolicy)
+    fitted = policy._model(optimizer._state, optimizer._evidence())[0].fitted
     spreads = np.random.default_rng(2).standard_normal((20_000, points)).std(axis=1, ddof=1)
-    assert np.mean(spreads * lesson.youth >= 1) == pytest.approx(0.95, abs=0.006)
+    assert np.mean(spreads * fitted.small_sample_factor >= 1) == pytest.approx(0.95, abs=0.006)
     expected = math.sqrt((points - 1) / stats.chi2.ppf(0.05, points - 1))
-    assert lesson.youth == pytest.approx(expected, rel=1e-9)
+    assert fitted.small_sample_factor == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_value_beyond_the_floor_is_explained() -> None:

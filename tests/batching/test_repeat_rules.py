@@ -28,7 +28,7 @@ limits = st.floats(1.01, 40.0)
 
 
 def choice(variance: float, room: int) -> Choice:
-    return Choice(0, variance, variance, room, stays=lambda most: min(most, 1))
+    return Choice(0, variance, variance, room, repeats_while_best=lambda most: min(most, 1))
 
 
 def stay_by_trial(limit: float, cost: float, share: float, owed: float, room: int) -> int:
@@ -58,7 +58,7 @@ def test_a_stay_is_as_long_as_trying_would_make_it(
     for owed in (0, 1, 3):
         fill = Fill(ridge=ridge)
         if owed:
-            fill = rule.owe(fill, choice(variance, 0), owed)
+            fill = rule.count_pending(fill, choice(variance, 0), owed)
         count, after = rule.take(fill, choice(variance, room))
         left = (limit - 1) / share - owed
         if abs(left - round(left)) < 1e-9:
@@ -256,7 +256,9 @@ def test_settling_is_the_longer_of_a_short_stay_and_a_paid_one(
         return count
 
     rule = nr.Settle(short=short, long=long, switch_cost=cost)
-    choice = Choice(0, stale=variance, now=variance, room=room, stays=lambda most: most)
+    choice = Choice(
+        0, stale=variance, now=variance, room=room, repeats_while_best=lambda most: most
+    )
     count, _ = rule.take(Fill(ridge=1.0), choice)
     wanted = max(1, allowed(short), min(max(1, math.ceil(cost)), allowed(long)))
     assert abs(count - min(wanted, room)) <= (1 if count * variance > 0.999 * (short - 1.0) else 0)

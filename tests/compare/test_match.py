@@ -14,10 +14,10 @@ from compare import botorch, contestants, match, optuna, papers
 from compare.command import main
 from compare.contestants import CONTESTANTS, Contestant
 from compare.lineup import QUICK_BUDGET, lineup
-from compare.match import Reading, Sheet, play
+from compare.match import CSVSource, Reading, play
 from compare.players import Advice, Ours, Player
 from compare.problems import base, boxes
-from compare.problems.base import Points, Problem, recorded
+from compare.problems.base import Observations, Problem, recorded
 from compare.problems.listing import Listing, coded, framed, measured
 from experiments.cells import Cell
 from experiments.store import Store
@@ -108,7 +108,7 @@ class Scripted:
     def ask(self, at_most: int) -> None:
         self.size = min(3, at_most)
 
-    def points(self) -> Points:
+    def points(self) -> Observations:
         taken, self.rows = self.rows[: self.size], self.rows[self.size :]
         self.asked.append(len(taken))
         return np.array(taken)
@@ -144,7 +144,7 @@ def test_regret_is_of_the_truth_and_batches_end_at_budgets(monkeypatch: pytest.M
     [((6.5, 6.9), False), ((7.0, 7.0), True), ((np.nan, np.nan), None), ((-np.inf, 8.0), None)],
 )
 def test_bounds_cover_or_do_not(bounds: tuple[float, float], covered: bool | None) -> None:
-    sheet = Sheet(table())
+    sheet = CSVSource(table())
     sheet.add(np.array([3]))
     sheet.read(Advice(np.array([7]), *bounds), 0.0)
     assert sheet.reading()["covered"] == [covered]
@@ -344,11 +344,11 @@ def test_log_ei_is_botorchs() -> None:
     rng = np.random.default_rng(0)
     X = torch.from_numpy(rng.random((12, 3)))
     model = SingleTaskGP(X, torch.sin(5 * X.sum(dim=1, keepdim=True)))
-    places = torch.from_numpy(rng.random((50, 3)))
+    points = torch.from_numpy(rng.random((50, 3)))
     with torch.no_grad():
-        known = model.posterior(places)
+        known = model.posterior(points)
         for best in (-3.0, 0.5, 2.0, 30.0):
-            theirs = LogExpectedImprovement(model, best_f=best)(places[:, None]).numpy()
+            theirs = LogExpectedImprovement(model, best_f=best)(points[:, None]).numpy()
             mean, std = known.mean.numpy()[:, 0], known.variance.sqrt().numpy()[:, 0]
             assert botorch.log_ei(mean, std, best) == pytest.approx(theirs, rel=1e-6)
 
@@ -372,11 +372,11 @@ def test_marginals_are_botorchs(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
         player.tell(np.zeros(1) if kind == "constant" else 1e3 * told)
     model = player._fitted()
     mean, variance = botorch.marginals(model, player._U)
-    places = torch.from_numpy(player._U)
+    points = torch.from_numpy(player._U)
     with torch.no_grad():
-        known = model.posterior(places)
+        known = model.posterior(points)
         best = torch.tensor(max(player._values), dtype=torch.float64)
-        theirs = LogExpectedImprovement(model, best_f=best)(places[:, None])
+        theirs = LogExpectedImprovement(model, best_f=best)(points[:, None])
     scale = float(known.variance.max())
     assert mean == pytest.approx(known.mean.numpy()[:, 0], rel=1e-9, abs=1e-8 * np.sqrt(scale))
     assert variance == pytest.approx(known.variance.numpy()[:, 0], rel=1e-6, abs=1e-9 * scale)

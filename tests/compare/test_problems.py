@@ -124,7 +124,7 @@ def test_functions_have_their_known_maxima(problem: Problem, top: list[list[floa
     """Regret is counted from there."""
     assert isinstance(problem.domain, nr.Box)
     assert problem.truth(np.array(top))[0] == pytest.approx(problem.best, abs=1e-5)
-    drawn = problem.domain.shown(problem.domain.draw(4000, np.random.default_rng(1)))
+    drawn = problem.domain.shown(problem.domain.sample(4000, np.random.default_rng(1)))
     assert problem.truth(drawn).max() < problem.best
     assert problem.gaps(drawn).mean() == pytest.approx(problem.uniform, rel=0.05)
     assert problem.noise_std == pytest.approx(0.05 * (problem.best - problem.worst))

@@ -48,11 +48,11 @@ def sample(
 
 def standings(**held: Sample) -> Standings:
     """Names are problem, contestant and budget, as in a_tpe_200."""
-    places = {}
+    points = {}
     for name, one in held.items():
         pool, who, budget = name.split("_")
-        places[pool, who, int(budget)] = one
-    return Standings(places)
+        points[pool, who, int(budget)] = one
+    return Standings(points)
 
 
 THREE = standings(
@@ -248,10 +248,10 @@ def test_pictures_numbers_and_tables_are_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lowest", [0.3, 0.03, 1e-3, 1e-9])
 def test_no_label_stands_on_another(lowest: float) -> None:
     """However many decades an axis has."""
-    places = list(everybody().samples)
-    levels = np.random.default_rng(0).permutation(np.geomspace(lowest, 1.3, len(places)))
+    points = list(everybody().samples)
+    levels = np.random.default_rng(0).permutation(np.geomspace(lowest, 1.3, len(points)))
     held = Standings(
-        {place: sample([x], seconds=x) for place, x in zip(places, levels.tolist(), strict=True)}
+        {place: sample([x], seconds=x) for place, x in zip(points, levels.tolist(), strict=True)}
     )
     pictures = [drawing.ranks(held), drawing.times(held)]
     for picture in [*pictures, *(drawing.pools(held, one) for one in ("regret", "simple"))]:

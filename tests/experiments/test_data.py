@@ -27,7 +27,7 @@ from experiments.originals import ORIGINALS, Original
 
 
 @pytest.fixture(autouse=True)
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+def points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     """Three empty folders in the places where data are looked for."""
     found = {name: tmp_path / name for name in ("named", "beside", "cache")}
     for folder in found.values():
@@ -38,33 +38,33 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     return found
 
 
-def test_the_folder_one_names_comes_first(places: dict[str, Path]) -> None:
+def test_the_folder_one_names_comes_first(points: dict[str, Path]) -> None:
     """Else nobody could replace a file that lies beside the checkout."""
     for name in ("cache", "beside", "named"):
-        (places[name] / "some.npz").write_bytes(b"")
-        assert path_of("some.npz") == find("some.npz") == places[name] / "some.npz"
+        (points[name] / "some.npz").write_bytes(b"")
+        assert path_of("some.npz") == find("some.npz") == points[name] / "some.npz"
 
 
 def test_an_empty_variable_names_no_folder(
-    places: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    points: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`NOREGRET_DATA= make papers` must not pick up files of the folder one is in."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "some.npz").write_bytes(b"")
     monkeypatch.setenv("NOREGRET_DATA", "")
     assert find("some.npz") is None
-    assert data.folders() == (places["beside"], places["cache"])
+    assert data.folders() == (points["beside"], points["cache"])
 
 
-def test_a_folder_of_that_name_is_not_the_file(places: dict[str, Path]) -> None:
-    (places["named"] / "some.npz").mkdir()
+def test_a_folder_of_that_name_is_not_the_file(points: dict[str, Path]) -> None:
+    (points["named"] / "some.npz").mkdir()
     assert find("some.npz") is None
 
 
-def test_what_is_missing_is_told_with_all_one_needs(places: dict[str, Path]) -> None:
+def test_what_is_missing_is_told_with_all_one_needs(points: dict[str, Path]) -> None:
     with pytest.raises(Missing) as told:
         path_of("some.npz")
-    for word in ("some.npz", "NOREGRET_DATA", "No public original", *map(str, places.values())):
+    for word in ("some.npz", "NOREGRET_DATA", "No public original", *map(str, points.values())):
         assert word in str(told.value)
 
 
@@ -109,15 +109,15 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
 
 
 def test_our_file_is_made_of_the_original_once(
-    places: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
+    points: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ORIGINALS, "ours.txt", served.original(b"measured"))
     path = path_of("ours.txt")
-    assert path == places["cache"] / "ours.txt"
+    assert path == points["cache"] / "ours.txt"
     assert path.read_bytes() == b"MEASURED"
     assert path_of("ours.txt") == path
     assert len(served.asked) == 1
-    assert len(list(places["cache"].iterdir())) == 2  # ours and the original, nothing half-written
+    assert len(list(points["cache"].iterdir())) == 2  # ours and the original, nothing half-written
 
 
 def test_two_files_of_one_original_fetch_it_once(
@@ -131,31 +131,31 @@ def test_two_files_of_one_original_fetch_it_once(
 
 
 def test_an_original_used_as_it_is_keeps_its_name(
-    places: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
+    points: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetched = served.original(b"measured")
     monkeypatch.setitem(ORIGINALS, "original.bin", Original(fetched.url, fetched.sha256))
     assert path_of("original.bin").read_bytes() == b"measured"
-    assert find("original.bin") == places["cache"] / "original.bin"
+    assert find("original.bin") == points["cache"] / "original.bin"
 
 
 def test_another_file_than_the_known_one_is_refused(
-    places: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
+    points: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Figures made of other data than they say would be worse than none."""
     monkeypatch.setitem(ORIGINALS, "ours.txt", served.original(b"measured", sha256="0" * 64))
     with pytest.raises(Damaged, match=r"original\.bin is not the file that ours\.txt is made of"):
         path_of("ours.txt")
-    assert not list(places["cache"].iterdir())
+    assert not list(points["cache"].iterdir())
 
 
 def test_what_cannot_be_fetched_is_told_with_its_address(
-    places: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
+    points: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ORIGINALS, "ours.txt", served.original(b"measured", name="gone.bin"))
     with pytest.raises(Missing, match=r"gone\.bin could not be fetched: 404"):
         path_of("ours.txt")
-    assert not list(places["cache"].iterdir())
+    assert not list(points["cache"].iterdir())
 
 
 def test_without_pooch_one_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

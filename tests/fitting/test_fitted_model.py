@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from noregret.arrays import Matrix, Vector
-from noregret.fitting import Grouped, Lesson, Likelihood, PureError, Sample, learn, share
+from noregret.fitting import FittedModel, Grouped, Likelihood, PureError, Sample, learn, share
 from noregret.fitting.marginal_likelihood import log_density_of_none
 
 FAMILY = Grouped(np.arange(2), np.ones(2))
 
 
 def taught(
-    X: Matrix, values: Matrix, *, deterministic: bool = False, last: Lesson | None = None
-) -> Lesson:
+    X: Matrix, values: Matrix, *, deterministic: bool = False, last: FittedModel | None = None
+) -> FittedModel:
     """Learn from values, one row of replicates a point."""
     n, r = values.shape
     scatter = values.var(axis=1, ddof=1) if r > 1 else np.full(n, np.nan)
@@ -49,9 +49,9 @@ def test_noise_about_a_constant_is_called_blank() -> None:
 
 def test_a_function_is_not_called_blank() -> None:
     X = points()
-    lesson = taught(X, smooth(X)[:, None] + 0.1 * np.random.default_rng(0).standard_normal((40, 1)))
-    assert not lesson.is_blank
-    assert lesson.model.noise_std == pytest.approx(0.1, rel=0.5)
+    fitted = taught(X, smooth(X)[:, None] + 0.1 * np.random.default_rng(0).standard_normal((40, 1)))
+    assert not fitted.is_blank
+    assert fitted.estimate.noise_std == pytest.approx(0.1, rel=0.5)
 
 
 def test_replicates_tell_a_rough_function_from_noise() -> None:
@@ -77,20 +77,20 @@ def test_the_density_of_a_constant_is_the_best_of_all_noises() -> None:
 def test_deterministic_values_have_no_noise() -> None:
     """The user's word weighs more than a likelihood that would take roughness for noise."""
     values = np.random.default_rng(3).standard_normal((30, 1))
-    lesson = taught(points(30), values, deterministic=True)
-    assert lesson.model.noise_std < 0.01
+    fitted = taught(points(30), values, deterministic=True)
+    assert fitted.estimate.noise_std < 0.01
 
 
 def test_a_diverged_run_counts_from_a_floor_up() -> None:
     X = points()
     values = smooth(X)[:, None]
     values[7] = -1e6
-    lesson = taught(X, values)
+    fitted = taught(X, values)
     low, middle, best = np.quantile(values, [0.25, 0.5, 1.0])
-    assert lesson.floor == pytest.approx(middle - 2 * max(best - middle, middle - low))
-    assert lesson.floored >= 1
-    assert lesson.model.scale < 100
-    assert lesson.seen(values[:, 0]).min() == pytest.approx(lesson.floor - lesson.model.mean)
+    assert fitted.floor == pytest.approx(middle - 2 * max(best - middle, middle - low))
+    assert fitted.floored >= 1
+    assert fitted.estimate.scale < 100
+    assert fitted.seen(values[:, 0]).min() == pytest.approx(fitted.floor - fitted.estimate.mean)
 
 
 def test_equal_values_are_called_constant() -> None:
@@ -126,11 +126,11 @@ def test_other_starts_are_tried_once_points_are_many_more() -> None:
     """Fits in between go on from the last one; a search from several starts follows growth."""
     X = points(60)
     values = smooth(X)[:, None] + 0.1 * np.random.default_rng(0).standard_normal((60, 1))
-    lesson, searched, numbers = None, [], []
+    fitted, searched, numbers = None, [], []
     for n in range(10, 61, 5):
-        lesson = taught(X[:n], values[:n], last=lesson)
-        searched.append(lesson.searched)
-        numbers.append(lesson.number)
+        fitted = taught(X[:n], values[:n], last=fitted)
+        searched.append(fitted.searched)
+        numbers.append(fitted.number)
     assert searched == [10, 15, 15, 25, 25, 35, 35, 35, 50, 50, 50]
     assert numbers == list(range(1, 12))
 
@@ -143,7 +143,7 @@ def test_a_poor_fit_is_left_once_other_starts_are_tried() -> None:
     poor = taught(X[:10], rng.standard_normal((10, 1)))
     wide = taught(X, values, last=poor)
     assert wide.searched == 30
-    assert wide.model.fitness >= taught(X, values).model.fitness - 1e-6
+    assert wide.estimate.fitness >= taught(X, values).estimate.fitness - 1e-6
 
 
 @pytest.mark.parametrize(

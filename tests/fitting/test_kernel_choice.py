@@ -12,11 +12,11 @@ import noregret as nr
 from noregret.arrays import Matrix
 from noregret.fitting import Family, Fixed, Grouped, Joint, family_for
 from noregret.fitting.kernel_choice import MOST_GROUPS
-from noregret.pools import Domain, Places
+from noregret.pools import Domain, Points
 
 
 def chosen(pool: Domain) -> tuple[Family, tuple[str, ...]]:
-    return family_for(Places(pool))
+    return family_for(Points(pool))
 
 
 def one_hot(levels: list[int], rows: int, rng: np.random.Generator) -> Matrix:

@@ -61,7 +61,9 @@ def test_a_long_upper_tail_widens_and_a_lower_one_does_not() -> None:
 def test_few_points_say_nothing() -> None:
     assert LeftOut(np.full(FEW - 1, 99.0), np.ones(FEW - 1)).widening() == 1.0
     assert (
-        LeftOut(np.full(FEW - 1, -9.0), np.ones(FEW - 1)).hope(np.ones(FEW - 1), np.zeros(FEW - 1))
+        LeftOut(np.full(FEW - 1, -9.0), np.ones(FEW - 1)).optimism(
+            np.ones(FEW - 1), np.zeros(FEW - 1)
+        )
         == 1.0
     )
 
@@ -80,7 +82,7 @@ def test_hope_is_by_how_many_were_expected_above_the_best() -> None:
         gain = np.linalg.solve(A[np.ix_(others, others)], K[others, i])
         mean, variance = m + gain @ (seen.y[others] - m), K[i, i] - gain @ K[others, i]
         expected += 1.0 - NormalDist(float(mean), math.sqrt(variance)).cdf(best)
-    found = LeftOut.of(likelihood, theta).hope(seen.y, noise)
+    found = LeftOut.of(likelihood, theta).optimism(seen.y, noise)
     assert found == pytest.approx((2.0 / (1.0 + expected)) ** 2, rel=1e-4)
 
 
@@ -95,7 +97,7 @@ def test_choices_and_noise_do_not_spoil_hope() -> None:
             w[at] += 1.0
             total[at] += f[at] + 2.0 * rng.standard_normal()
         y, noise = total / w, 4.0 / w
-        found.append(LeftOut(y, np.sqrt(1.0 + noise)).hope(y, noise))
+        found.append(LeftOut(y, np.sqrt(1.0 + noise)).optimism(y, noise))
     assert 0.5 < float(np.median(found)) < 2.0
 
 
@@ -114,5 +116,5 @@ def test_hope_falls_where_values_end_and_rises_where_they_do_not(
     rng, found = np.random.default_rng(5), []
     for _ in range(200):
         y = bend(rng.standard_normal(80))
-        found.append(LeftOut(y - y.mean(), np.full(80, y.std())).hope(y, np.zeros(80)))
+        found.append(LeftOut(y - y.mean(), np.full(80, y.std())).optimism(y, np.zeros(80)))
     assert least <= float(np.median(found)) <= most

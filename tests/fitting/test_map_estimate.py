@@ -9,7 +9,7 @@ import pytest
 
 import noregret as nr
 from noregret.arrays import Vector
-from noregret.fitting import Grouped, Learned, Owned, Sample
+from noregret.fitting import Grouped, MAPEstimate, Sample, WithCandidateEffect
 from noregret.fitting.map_estimate import ALIKE, MOST_POINTS, fit, some, unlikeliness
 
 
@@ -30,7 +30,7 @@ def family(d: int) -> Grouped:
     return Grouped(np.arange(d), np.ones(d))
 
 
-def learned(sample: Sample) -> Learned:
+def learned(sample: Sample) -> MAPEstimate:
     return fit(family(sample.X.shape[1]), sample)
 
 
@@ -54,11 +54,11 @@ def test_what_is_each_candidates_own_is_told_from_noise(part: float) -> None:
     values = values + 0.2 * rng.standard_normal((150, 2))
     error = float(values.var(axis=1, ddof=1).mean())
     sample = Sample(X, np.full(150, 2.0), values.mean(axis=1), error, 150.0)
-    found = fit(Owned(family(2)), sample)
-    assert found.own == pytest.approx(part, abs=0.06)
+    found = fit(WithCandidateEffect(family(2)), sample)
+    assert found.effect_variance == pytest.approx(part, abs=0.06)
     assert found.noise_std == pytest.approx(0.2, rel=0.15)
     np.testing.assert_allclose(
-        found.kernel(X, X), found.shared(X, X) + found.own * np.eye(150), atol=1e-12
+        found.kernel(X, X), found.shared(X, X) + found.effect_variance * np.eye(150), atol=1e-12
     )
 
 

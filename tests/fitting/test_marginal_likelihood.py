@@ -12,14 +12,14 @@ from scipy.stats import multivariate_normal
 
 import noregret as nr
 from noregret.arrays import Vector
-from noregret.fitting import Family, Fixed, Grouped, Joint, Likelihood, Owned, Sample
-from noregret.kernels import Kernel, Own, Scaled, Sum
+from noregret.fitting import Family, Fixed, Grouped, Joint, Likelihood, Sample, WithCandidateEffect
+from noregret.kernels import CandidateEffect, Kernel, Scaled, Sum
 
 
 def family(name: str) -> tuple[Family, int]:
     """A family by name, and how many columns it sees."""
     if name == "owned":
-        return Owned(Grouped(np.arange(2), np.array([1.0, 2.0]))), 2
+        return WithCandidateEffect(Grouped(np.arange(2), np.array([1.0, 2.0]))), 2
     if name == "tanimoto":
         return Fixed(nr.RBF(0.7)), 3
     if name == "joint":
@@ -37,7 +37,7 @@ def whole(held: Family, theta: Vector) -> Kernel:
     """The kernel of a family with what is each candidate's own."""
     part = held.own(theta)
     shared = held.kernel(theta)
-    return Sum(Scaled(shared, 1.0 - part), Scaled(Own(), part)) if part else shared
+    return Sum(Scaled(shared, 1.0 - part), Scaled(CandidateEffect(), part)) if part else shared
 
 
 def scene(name: str, seed: int) -> tuple[Family, np.ndarray, np.ndarray, np.ndarray, Vector]:

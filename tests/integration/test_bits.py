@@ -86,7 +86,7 @@ def test_a_saved_run_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
     optimizer.save(tmp_path / "run")
     same = nr.BitPool(np.packbits(BITS, axis=1), packed=True, bits=100)
     again = nr.load(tmp_path / "run", pool=same)
-    assert again._books.places.extra.dtype == np.uint8
+    assert again._run_state.points.extra.dtype == np.uint8
     again.tell(~BITS[:1], [0.3])
     optimizer.tell(~BITS[:1], [0.3])
     assert run(again, 5, 10) == run(optimizer, 5, 10)

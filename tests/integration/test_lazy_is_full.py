@@ -68,7 +68,7 @@ def together(story: Story, one: nr.Optimizer, other: nr.Optimizer, steps: int) -
     for _ in range(steps):
         event, some = rng.random(), rng.integers(0, len(story.X), size=int(rng.integers(1, 4)))
         if event < 0.04:
-            if (~one._books.excluded).sum() > len(some):
+            if (~one._run_state.excluded).sum() > len(some):
                 one.exclude(some)
                 other.exclude(some)
         elif event < 0.12:

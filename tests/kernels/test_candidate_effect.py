@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noregret.arrays import Rows
-from noregret.kernels import Own, probe
+from noregret.kernels import CandidateEffect, probe
 from noregret.kernels.categorical import COMPARED
 
 
@@ -30,6 +30,6 @@ def test_one_where_rows_are_the_same(packed: bool, seed: int) -> None:
         if not packed:
             A[A == 0] = -0.0
         expected = [[float((x == z).all()) for z in B[:5]] for x in A]
-        np.testing.assert_array_equal(Own()(A, B)[:, :5], expected)
-        np.testing.assert_array_equal(Own().diagonal(A), 1.0)
-    probe(Own(), A)
+        np.testing.assert_array_equal(CandidateEffect()(A, B)[:, :5], expected)
+        np.testing.assert_array_equal(CandidateEffect().diagonal(A), 1.0)
+    probe(CandidateEffect(), A)

@@ -12,7 +12,7 @@ import noregret as nr
 from noregret.arrays import Rows
 from noregret.errors import ArgumentError, KernelError
 from noregret.kernels import probe, tanimoto
-from noregret.threads import spread
+from noregret.threads import parallel_map
 from slow_references import slow_tanimoto
 
 seeds = st.integers(0, 2**20)
@@ -106,7 +106,7 @@ def test_threads_agree() -> None:
     whole = nr.Tanimoto()(rows, rows)
     pieces = [rows[start : start + 25] for start in range(0, 200, 25)]
     for _ in range(5):
-        found = spread(lambda piece: nr.Tanimoto()(piece, rows), pieces)
+        found = parallel_map(lambda piece: nr.Tanimoto()(piece, rows), pieces)
         np.testing.assert_array_equal(np.vstack(found), whole)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from noregret.arrays import Indices
 from noregret.errors import TellError
-from noregret.optimizer.pending import MOST_RECEIPTS, Ticket, Tickets, digest_of
+from noregret.optimizer.pending import MOST_RECEIPTS, PendingBatch, PendingBatches, digest_of
 
 ROWS = 4
 contents = st.lists(st.tuples(st.integers(0, ROWS - 1), st.integers(1, 3)), min_size=1, max_size=4)
@@ -22,25 +22,25 @@ VALUES = np.linspace(0.5, 60.0, 200)
 
 
 def hand_out(
-    tickets: Tickets, content: list[tuple[int, int]], worker: str = "", variance: float = 1.0
-) -> Ticket:
+    tickets: PendingBatches, content: list[tuple[int, int]], worker: str = "", variance: float = 1.0
+) -> PendingBatch:
     rows = np.array([row for row, _ in content], dtype=np.int64)
     repeats = np.array([count for _, count in content], dtype=np.int64)
     return tickets.open(worker, rows, repeats, np.full(len(rows), variance), "reason")
 
 
-def tell(tickets: Tickets, ticket: Ticket, positions: list[int]) -> None:
+def tell(tickets: PendingBatches, ticket: PendingBatch, positions: list[int]) -> None:
     index: Indices = np.array(positions, dtype=np.int64)
     tickets.settle(ticket, index, VALUES[index], np.zeros(len(index), dtype=np.bool_))
 
 
-def fail(tickets: Tickets, ticket: Ticket, positions: list[int]) -> None:
+def fail(tickets: PendingBatches, ticket: PendingBatch, positions: list[int]) -> None:
     index: Indices = np.array(positions, dtype=np.int64)
     tickets.settle(ticket, index, VALUES[index], np.ones(len(index), dtype=np.bool_))
 
 
-def pending(tickets: Tickets) -> dict[int, int]:
-    rows, counts = tickets.pending()
+def pending(tickets: PendingBatches) -> dict[int, int]:
+    rows, counts = tickets.under_way()
     return dict(zip(rows.tolist(), counts.tolist(), strict=True))
 
 
@@ -89,7 +89,7 @@ def test_the_register_is_a_list_of_evaluations(
     script: list[tuple[str, list[tuple[int, int]] | tuple[int, int]]],
 ) -> None:
     """An evaluation lost here is never measured; one kept too long holds up its worker."""
-    tickets, plain = Tickets(), Plain()
+    tickets, plain = PendingBatches(), Plain()
     for what, how in script:
         if isinstance(how, list):
             number = hand_out(tickets, how, worker=str(tickets.opened)).number
@@ -114,16 +114,16 @@ def test_the_register_is_a_list_of_evaluations(
 
 def test_pending_stands_oldest_first() -> None:
     """Hallucinations are made in this order, so that a resumed run repeats them."""
-    tickets = Tickets()
+    tickets = PendingBatches()
     hand_out(tickets, [(3, 1), (1, 2)], worker="a")
     hand_out(tickets, [(0, 1), (3, 4)], worker="b")
-    rows, counts = tickets.pending()
+    rows, counts = tickets.under_way()
     assert (rows.tolist(), counts.tolist()) == ([3, 1, 0], [5, 2, 1])
 
 
 def test_a_worker_holds_its_oldest_open_batch() -> None:
     """What it was given first, it is asked to finish first."""
-    tickets = Tickets()
+    tickets = PendingBatches()
     first = hand_out(tickets, [(0, 2)], worker="a")
     assert tickets.held_by("a") is first
     assert tickets.held_by("b") is None
@@ -137,7 +137,7 @@ def test_a_worker_holds_its_oldest_open_batch() -> None:
 
 def test_the_first_open_stretch_ends_at_the_first_gap() -> None:
     """A slice of a batch is unbroken; what lies behind the gap is given later."""
-    tickets = Tickets()
+    tickets = PendingBatches()
     ticket = hand_out(tickets, [(0, 3), (1, 3)])
     tell(tickets, ticket, [0, 3])
     assert ticket.first_open_stretch() == (1, 3)
@@ -149,7 +149,7 @@ def test_the_first_open_stretch_ends_at_the_first_gap() -> None:
 
 def test_told_evaluations_are_booked_by_run_until_the_next_batch() -> None:
     """The width adds each of them with the variance its batch was opened with."""
-    tickets = Tickets()
+    tickets = PendingBatches()
     old = hand_out(tickets, [(0, 2), (1, 1), (0, 1)], worker="a")
     tell(tickets, old, [0, 3])
     assert tickets.asked == {(0, 0): 1, (0, 2): 1}
@@ -164,7 +164,7 @@ def test_told_evaluations_are_booked_by_run_until_the_next_batch() -> None:
 
 def test_a_late_value_takes_its_failure_back() -> None:
     """One evaluation is spent once, whatever was said of it first."""
-    tickets = Tickets()
+    tickets = PendingBatches()
     ticket = hand_out(tickets, [(0, 3)])
     fail(tickets, ticket, [0, 1])
     assert tickets.failures == 2
@@ -187,7 +187,7 @@ KEYS = np.array([4, 4])
 
 def test_receipts_know_what_was_told() -> None:
     """A retry is recognised, whole or in parts, also long after the batch was filed away."""
-    tickets = Tickets()
+    tickets = PendingBatches()
     ticket = hand_out(tickets, [(4, 2)])
     fine, both = np.zeros(2, dtype=np.bool_), np.arange(2)
     whole = digest_of(KEYS, VALUES[:2], fine)
@@ -208,7 +208,7 @@ def test_receipts_know_what_was_told() -> None:
 
 def test_failures_do_not_slow_the_register() -> None:
     """A flaky instrument: batches that failed must not be looked through at every ask."""
-    tickets = Tickets()
+    tickets = PendingBatches()
     for _ in range(50):
         ticket = hand_out(tickets, [(0, 1)])
         tickets.settle(ticket, np.arange(1), VALUES[:1], np.ones(1, dtype=np.bool_))
@@ -218,7 +218,7 @@ def test_failures_do_not_slow_the_register() -> None:
 
 def test_old_receipts_are_let_go() -> None:
     """A run of years must not grow without end."""
-    tickets = Tickets()
+    tickets = PendingBatches()
     for _ in range(MOST_RECEIPTS + 20):
         tell(tickets, hand_out(tickets, [(0, 1)]), [0])
     hand_out(tickets, [(0, 1)])
@@ -231,7 +231,7 @@ def test_old_receipts_are_let_go() -> None:
 
 def test_unknown_batches_are_refused() -> None:
     """A number out of another run, or a slice past the end."""
-    tickets = Tickets()
+    tickets = PendingBatches()
     ticket = hand_out(tickets, [(0, 2)])
     found, positions = tickets.stretch(0, 1, 2)
     assert found is ticket

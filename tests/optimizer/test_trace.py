@@ -15,9 +15,9 @@ import pytest
 
 import noregret as nr
 from noregret.errors import MissingExtraError
-from noregret.optimizer.pending import Ticket
+from noregret.optimizer.pending import PendingBatch
 from noregret.optimizer.trace import COLUMNS, Records
-from noregret.policies import Footing
+from noregret.policies import ChoiceDiagnostics
 from slow_references import DenseGP
 
 X = np.random.default_rng(5).random((30, 2))
@@ -313,8 +313,10 @@ def test_many_batches_stay_light() -> None:
     records = Records()
     for i in range(20_000):
         rows, repeats = np.array([i % 7]), np.array([1 + i % 3])
-        ticket = Ticket(i, f"w{i % 4}", rows, repeats, np.array([0.5]), "full", *_open(repeats))
-        records.add(ticket, Footing(2.0, 3.0, 5), told=i, unique=7, asked=i, now=i + 0.5)
+        ticket = PendingBatch(
+            i, f"w{i % 4}", rows, repeats, np.array([0.5]), "full", *_open(repeats)
+        )
+        records.add(ticket, ChoiceDiagnostics(2.0, 3.0, 5), told=i, unique=7, asked=i, now=i + 0.5)
     assert len(records.words) == 5
     buffers = (records.counts, records.numbers, records.runs, records.variances)
     assert sum(b.base.nbytes for b in buffers if b.base is not None) <= 2 * 20_000 * (96 + 24) + 999

@@ -20,7 +20,7 @@ from noregret.errors import ArgumentError
 from noregret.policies import Purpose
 from noregret.policies.designs import sobol
 from noregret.policies.random_streams import stream
-from noregret.posteriors import ExactPosterior, Points
+from noregret.posteriors import ExactPosterior, Observations
 
 KERNEL = nr.RBF(0.4)
 POOL = nr.Pool(np.random.default_rng(4).random((90, 3)) * [1.0, 100.0, 0.01])
@@ -83,8 +83,8 @@ def most_uncertain(X: Matrix, taken: set[int], size: int) -> list[int]:
     while len(chosen) < size:
         rows = np.array(chosen, dtype=np.int64)
         prior = ExactPosterior.prior(SCALED, noise_std=1.0, ridge=0.09, dim=3)
-        told = Points(rows, X[rows], np.ones(len(rows)), np.zeros(len(rows)))
-        now = prior.condition(told, Points.none(3), np.random.default_rng(0))
+        told = Observations(rows, X[rows], np.ones(len(rows)), np.zeros(len(rows)))
+        now = prior.condition(told, Observations.none(3), np.random.default_rng(0))
         variance = np.round(now.variance(X), 9)  # ties by the lowest row
         free = [row for row in range(len(X)) if row not in taken and row not in chosen]
         chosen.append(max(free, key=lambda row: (variance[row], -row)))
@@ -341,8 +341,8 @@ class Ends:
     reason = "start: the ends"
 
     def picks(self, evidence: nr.policies.Evidence, room: int) -> nr.pools.Picks:
-        rows = np.setdiff1d([0, evidence.places.candidates - 1], evidence.told.rows)
-        return evidence.places.picks(rows[:room])
+        rows = np.setdiff1d([0, evidence.points.candidates - 1], evidence.told.rows)
+        return evidence.points.picks(rows[:room])
 
 
 def test_a_start_of_ones_own() -> None:

@@ -14,7 +14,7 @@ from noregret.arrays import Indices, Matrix, Vector
 from noregret.policies import Purpose
 from noregret.policies.evolution import Population
 from noregret.policies.random_streams import stream
-from noregret.posteriors import Points
+from noregret.posteriors import Observations
 from slow_references import nearest, siblings
 
 GRID = np.array(list(itertools.product(range(4), repeat=3)), dtype=np.float64)
@@ -83,9 +83,9 @@ def test_it_is_the_papers_loop(
     assert chosen == expected
 
 
-def points(*counts: int) -> Points:
+def points(*counts: int) -> Observations:
     n = len(counts)
-    return Points(np.arange(n), np.zeros((n, 1)), np.array(counts, dtype=float), np.zeros(n))
+    return Observations(np.arange(n), np.zeros((n, 1)), np.array(counts, dtype=float), np.zeros(n))
 
 
 def test_members_join_when_their_values_come_and_the_oldest_leave() -> None:

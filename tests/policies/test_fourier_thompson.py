@@ -16,8 +16,8 @@ from noregret.kernels import Kernel, QuadratureFeatures, quadrature
 from noregret.kernels.quadrature_features import error_bound
 from noregret.policies import Evidence, ThompsonQFF
 from noregret.policies.fourier_thompson import Weights, sampled
-from noregret.pools import Places
-from noregret.posteriors import Points, cholesky
+from noregret.pools import Points
+from noregret.posteriors import Observations, cholesky
 from strategies import close
 
 RNG = np.random.default_rng(0)
@@ -98,18 +98,18 @@ def test_the_nodes_chosen_keep_their_promise() -> None:
         (RNG.random((300, 3)), nr.RBF(0.5)),
         (np.array([[1.0, 2.0]]), nr.RBF(0.5)),
     ]:
-        features = quadrature(kernel, Places(nr.Pool(X)), None)
+        features = quadrature(kernel, Points(nr.Pool(X)), None)
         variance = float(kernel.diagonal(X)[0])
         assert worst_error(features, kernel, X) <= 1e-4 * variance
-    fewer = quadrature(nr.RBF(0.1), Places(nr.Pool([[0.0], [1.0]])), None).nodes[0] // 2
-    coarse = quadrature(nr.RBF(0.1), Places(nr.Pool([[0.0], [1.0]])), fewer)
+    fewer = quadrature(nr.RBF(0.1), Points(nr.Pool([[0.0], [1.0]])), None).nodes[0] // 2
+    coarse = quadrature(nr.RBF(0.1), Points(nr.Pool([[0.0], [1.0]])), fewer)
     assert worst_error(coarse, nr.RBF(0.1), np.linspace(0, 1, 100)[:, None]) > 1e-4
 
 
 def test_many_nodes_do_not_overflow() -> None:
     """A pool that reaches over twenty lengthscales needs hundreds."""
     X = np.linspace(0, 1, 400)[:, None]
-    features = quadrature(nr.RBF(0.05), Places(nr.Pool(X)), None)
+    features = quadrature(nr.RBF(0.05), Points(nr.Pool(X)), None)
     assert 200 < features.size < 1000
     assert worst_error(features, nr.RBF(0.05), X) < 1e-4
 
@@ -134,7 +134,7 @@ def told_in_parts() -> tuple[Weights, Vector, Matrix]:
         w = np.array(counts, dtype=np.float64)
         averages = np.array([y[i, :count].mean() for i, count in enumerate(counts)])
         state = state.told(
-            Points(np.arange(len(w)), X[: len(w)], w, averages), FEATURES, policy.ridge
+            Observations(np.arange(len(w)), X[: len(w)], w, averages), FEATURES, policy.ridge
         )
         rows = [i for i, count in enumerate(counts) for _ in range(count)]
         values = [y[i, j] for i, count in enumerate(counts) for j in range(count)]
@@ -145,7 +145,7 @@ def test_weights_told_in_parts_are_those_of_all_evaluations() -> None:
     """Counts and averages of unique points, in any portions, are repeated rows."""
     state, mean, covariance = told_in_parts()
     close(state.V @ covariance, np.eye(FEATURES.size), 1e-10)
-    close(state.pull, state.V @ mean, 1e-10)
+    close(state.precision_mean, state.V @ mean, 1e-10)
 
 
 def test_draws_have_the_posteriors_mean_and_covariance() -> None:
@@ -153,7 +153,7 @@ def test_draws_have_the_posteriors_mean_and_covariance() -> None:
     state, mean, covariance = told_in_parts()
     n = 20_000
     luck = np.random.default_rng(1).standard_normal((n, FEATURES.size))
-    draws = sampled(cholesky.factor(state.V), state.pull, luck)
+    draws = sampled(cholesky.factor(state.V), state.precision_mean, luck)
     spread = np.sqrt(np.diag(covariance))
     assert (np.abs(draws.mean(axis=0) - mean) < 5 * spread / math.sqrt(n)).all()
     seen = np.cov(draws.T)

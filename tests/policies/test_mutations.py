@@ -15,12 +15,12 @@ from noregret.arrays import Mask, Matrix
 from noregret.errors import ArgumentError
 from noregret.policies import as_groups, evolution
 from noregret.policies.evolution import Groups, Kin, stepped
-from noregret.pools import BitSquares, Places, Scales, numbers
+from noregret.pools import BitSquares, Points, Scales, numbers
 from slow_references import distances, nearest, siblings
 
 
 def kin_of(X: Matrix, groups: Groups | None = None, neighbours: int = 4) -> Kin:
-    return Kin(Places(nr.Pool(X)), groups, neighbours)
+    return Kin(Points(nr.Pool(X)), groups, neighbours)
 
 
 @st.composite
@@ -75,7 +75,7 @@ def test_the_nearest_of_packed_bits_are_those_of_numbers(
     X, excluded, row = case
     pool = nr.BitPool(X)
     spread = np.unpackbits(pool.X.view(np.uint8), axis=1).astype(np.float64)  # whole words
-    kin, twin = Kin(Places(pool), None, most), kin_of(spread, neighbours=most)
+    kin, twin = Kin(Points(pool), None, most), kin_of(spread, neighbours=most)
     found = kin.nearest(row, excluded)
     np.testing.assert_array_equal(found, twin.nearest(row, excluded))
     squares = distances(X, row)
@@ -86,11 +86,11 @@ def test_the_nearest_of_packed_bits_are_those_of_numbers(
 def test_squares_of_bits_are_within_their_slack(case: tuple[Matrix, Mask, int]) -> None:
     """Else a neighbour could be overlooked."""
     X, _, row = case
-    places = Places(nr.BitPool(X))
-    scales = Scales.of(places)
-    x = places.rows(np.array([row]))
-    rough, slack = BitSquares(places, scales).to(x)
-    whole = np.concatenate([block for _, block in numbers(places)])
+    points = Points(nr.BitPool(X))
+    scales = Scales.of(points)
+    x = points.rows(np.array([row]))
+    rough, slack = BitSquares(points, scales).to(x)
+    whole = np.concatenate([block for _, block in numbers(points)])
     assert np.abs(rough - scales.standard_squares(whole, whole[row])).max() <= slack
     assert slack < 1e-6  # a bit that differs counts for 4 or more
 
@@ -100,7 +100,7 @@ def test_kin_of_bits_are_found_across_chunks(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(arrays, "CHUNK_BYTES", 1)  # 64 rows a chunk
     X = np.repeat(np.eye(20), 15, axis=0)
     X = np.concatenate([np.zeros((1, 20)), X])
-    kin, excluded = Kin(Places(nr.BitPool(X)), None, 7), np.zeros(len(X), dtype=np.bool_)
+    kin, excluded = Kin(Points(nr.BitPool(X)), None, 7), np.zeros(len(X), dtype=np.bool_)
     assert kin.nearest(0, excluded).tolist() == list(range(1, 8))
     excluded[2:290] = True
     assert kin.nearest(0, excluded).tolist() == [1, *range(290, 296)]
@@ -109,10 +109,10 @@ def test_kin_of_bits_are_found_across_chunks(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_point_off_the_pool_has_neighbours_in_it() -> None:
     """It may have bits that no candidate has."""
     X = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0]])
-    places = Places(nr.BitPool(X))
-    row = int(places.meet(places.read("X", np.array([1, 1, 0, 1])))[0])
+    points = Points(nr.BitPool(X))
+    row = int(points.meet(points.read("X", np.array([1, 1, 0, 1])))[0])
     assert row == 3
-    assert Kin(places, None, 1).nearest(row, np.zeros(3, dtype=np.bool_)).tolist() == [2]
+    assert Kin(points, None, 1).nearest(row, np.zeros(3, dtype=np.bool_)).tolist() == [2]
 
 
 def test_ties_go_to_the_lowest_rows() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.posteriors import ExactPosterior, Points
+from noregret.posteriors import ExactPosterior, Observations
 from strategies import drive, rkhs_problem
 
 PROBLEM = rkhs_problem(3, candidates=60, lengthscale=0.5, noise_std=0.5)
@@ -17,8 +17,8 @@ def largest_variance(rows: list[int], ridge: float) -> float:
     unique, counts = np.unique(rows, return_counts=True)
     X = PROBLEM.pool.X
     prior = ExactPosterior.prior(PROBLEM.kernel, noise_std=1.0, ridge=ridge, dim=2)
-    told = Points(unique, X[unique], counts.astype(np.float64), np.zeros(len(unique)))
-    posterior = prior.condition(told, Points.none(2), np.random.default_rng(0))
+    told = Observations(unique, X[unique], counts.astype(np.float64), np.zeros(len(unique)))
+    posterior = prior.condition(told, Observations.none(2), np.random.default_rng(0))
     return float(posterior.variance(X).max())
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import ArgumentError, PoolError
-from noregret.pools import Candidates, Places
+from noregret.pools import Candidates, Points
 
 B = np.random.default_rng(0).integers(0, 2, (6, 21))
 WIDTHS = st.sampled_from([1, 2, 7, 8, 9, 63, 64, 65, 100, 128])
@@ -129,12 +129,12 @@ def test_different_pools_have_different_fingerprints() -> None:
 
 def test_points_off_the_pool_are_recognised() -> None:
     """Molecules measured before, in the pool or not, told by their bits."""
-    places = Places(nr.BitPool(B))
+    points = Points(nr.BitPool(B))
     other = B[0] ^ 1
-    first = places.meet(places.read("X", np.stack([B[3], other])))
+    first = points.meet(points.read("X", np.stack([B[3], other])))
     assert first.tolist() == [3, 6]
-    np.testing.assert_array_equal(places.meet(places.read("X", other[None])), [6])
-    rows = places.rows(np.array([6, 2]))
+    np.testing.assert_array_equal(points.meet(points.read("X", other[None])), [6])
+    rows = points.rows(np.array([6, 2]))
     assert rows.dtype == np.uint8
     np.testing.assert_array_equal(rows[1], nr.BitPool(B).X[2])
 

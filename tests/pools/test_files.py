@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret import progress as bars
 from noregret.errors import ArgumentError, MissingExtraError, PoolError
-from noregret.pools.tables.scan import take_census
-from noregret.pools.tables.sources import Parquet, Sheet, Source
+from noregret.pools.tables.scan import scan_table
+from noregret.pools.tables.sources import CSVSource, Parquet, Source
 from strategies import Table, by_hand, tables
 
 TABLE: Table = {
@@ -210,7 +210,7 @@ def test_memory_does_not_grow_with_the_file(
         pq.write_table(table, path, row_group_size=1 << 13, use_dictionary=False)
     else:
         pa_csv.write_csv(table, path)
-    source: Source = Parquet(path) if name == "t.parquet" else Sheet.opened(path)
+    source: Source = Parquet(path) if name == "t.parquet" else CSVSource.opened(path)
     before, held = pa.total_allocated_bytes(), []
     for batch in source.batches(table.column_names):
         assert batch.num_columns == 4
@@ -324,11 +324,11 @@ def test_a_file_that_changes_between_the_passes_is_refused(
     path.write_bytes(b"x\n1\n2\n")
 
     def then_change(*args: object, **settings: object) -> object:
-        taken = take_census(*args, **settings)  # type: ignore[arg-type]  # as they come
+        taken = scan_table(*args, **settings)  # type: ignore[arg-type]  # as they come
         path.write_bytes(change)
         return taken
 
-    monkeypatch.setattr("noregret.pools.tables.reading.take_census", then_change)
+    monkeypatch.setattr("noregret.pools.tables.reading.scan_table", then_change)
     with pytest.raises(PoolError, match="changed while it was read"):
         nr.read_pool(path)
 

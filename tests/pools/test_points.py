@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.arrays import Matrix, Vector
-from noregret.pools import Places, hashed
+from noregret.pools import Points, hashed
 from noregret.pools.row_lookup import Matching
 
 X = np.random.default_rng(0).random((30, 2))
@@ -48,12 +48,12 @@ def test_hashes_differ() -> None:
 
 
 def test_places_number_what_is_new() -> None:
-    places = Places(nr.Pool(X))
+    points = Points(nr.Pool(X))
     off = np.array([[2.0, 2.0], [3.0, 3.0], [2.0, 2.0]])
-    assert places.meet(np.vstack([X[[5]], off])).tolist() == [5, 30, 31, 30]
-    assert places.meet(off[[1]]).tolist() == [31]
-    assert len(places) == 32
-    np.testing.assert_array_equal(places.rows(np.array([31, 4, 30])), [off[1], X[4], off[0]])
+    assert points.meet(np.vstack([X[[5]], off])).tolist() == [5, 30, 31, 30]
+    assert points.meet(off[[1]]).tolist() == [31]
+    assert len(points) == 32
+    np.testing.assert_array_equal(points.rows(np.array([31, 4, 30])), [off[1], X[4], off[0]])
 
 
 def dense_mean(X: Matrix, y: Vector, w: Vector, Q: Matrix) -> Vector:

@@ -11,38 +11,38 @@ import noregret as nr
 from noregret.acquisitions import Mean, Uncertainty
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
-from noregret.posterior_caches import ExactSurvey, Work
-from noregret.posteriors import ExactPosterior, Points
+from noregret.posterior_caches import ExactCache, Work
+from noregret.posteriors import ExactPosterior, Observations
 from strategies import Diary, Scene, close, rounding, scenes
 
 BETAS = (0.0, 0.3, 3.0)
 KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
 
 
-def surveyed(X: Matrix, memory: int = 1 << 20) -> ExactSurvey:
-    return ExactSurvey(nr.Pool(X), Work(), memory)
+def surveyed(X: Matrix, memory: int = 1 << 20) -> ExactCache:
+    return ExactCache(nr.Pool(X), Work(), memory)
 
 
-def everything(survey: ExactSurvey) -> tuple[Vector, Vector]:
+def everything(cache: ExactCache) -> tuple[Vector, Vector]:
     """Refresh all rows."""
-    survey.refresh(np.arange(len(survey.mean)))
-    return survey.mean, survey.variance
+    cache.refresh(np.arange(len(cache.mean)))
+    return cache.mean, cache.variance
 
 
-def bounds_hold(survey: ExactSurvey, posterior: ExactPosterior, X: Matrix) -> None:
+def bounds_hold(cache: ExactCache, posterior: ExactPosterior, X: Matrix) -> None:
     """Assert that no true score passes its bound, rounding of the posterior itself aside."""
     mean, variance = posterior.marginals(X)
-    top = float(mean.max())
-    off = rounding(posterior) if len(posterior.points) else 0.0
+    best_mean = float(mean.max())
+    off = rounding(posterior) if len(posterior.observed) else 0.0
     for beta in BETAS:
         for how in (nr.UCB(), KG, Mean(), Uncertainty()):
-            true = how.score(mean, variance, beta, top)
-            ceilings = survey.ceilings(how, beta, top, -np.inf)
+            true = how.score(mean, variance, beta, best_mean)
+            ceilings = cache.ceilings(how, beta, best_mean, -np.inf)
             assert np.all(true <= ceilings + off * (1 + np.abs(true)))
     for beta in BETAS[1:]:
         how_ei = nr.ExpectedImprovement()
-        true = how_ei.score(mean, variance, beta, top)
-        ceilings = survey.ceilings(how_ei, beta, top, -np.inf)
+        true = how_ei.score(mean, variance, beta, best_mean)
+        ceilings = cache.ceilings(how_ei, beta, best_mean, -np.inf)
         # A variance that is rounding alone has no digits to compare improvements by.
         certain = variance > 1e3 * off * float(posterior.kernel.diagonal(X).max())
         room = 1e-9 + off * np.abs(true) * 1e3
@@ -62,29 +62,29 @@ def test_bounds_hold_for_all_rows_at_every_moment(
     """A row whose bound fell below its score would never be looked at, though it were best."""
     rng = np.random.default_rng(seed)
     X = scene.pool
-    diary, posterior, survey = Diary(X), scene.prior(), surveyed(X, memory)
+    diary, posterior, cache = Diary(X), scene.prior(), surveyed(X, memory)
     for step in range(25):
         for row in rng.integers(0, len(X), size=int(rng.integers(1, 4))).tolist():
             diary.add(row, int(rng.integers(1, most + 1)), float(2 * rng.standard_normal()))
         posterior = diary.believed(posterior)
         if step and rng.random() < 0.3:
             continue  # not every posterior is followed
-        survey.follow(posterior)
-        bounds_hold(survey, posterior, X)
+        cache.follow(posterior)
+        bounds_hold(cache, posterior, X)
         rows = np.flatnonzero(rng.random(len(X)) < share)
-        survey.refresh(rng.permutation(rows))
-        is_the_posterior_at(survey, posterior, X, rows)
-        bounds_hold(survey, posterior, X)
+        cache.refresh(rng.permutation(rows))
+        is_the_posterior_at(cache, posterior, X, rows)
+        bounds_hold(cache, posterior, X)
 
 
 def is_the_posterior_at(
-    survey: ExactSurvey, posterior: ExactPosterior, X: Matrix, rows: Indices
+    cache: ExactCache, posterior: ExactPosterior, X: Matrix, rows: Indices
 ) -> None:
     mean, variance = posterior.marginals(X[rows])
     off, kappa = rounding(posterior), float(posterior.kernel.diagonal(X).max())
-    scale = float(np.abs(posterior.points.y).max())
-    np.testing.assert_allclose(survey.mean[rows], mean, rtol=0, atol=off * scale)
-    np.testing.assert_allclose(survey.variance[rows], variance, rtol=0, atol=off * kappa)
+    scale = float(np.abs(posterior.observed.y).max())
+    np.testing.assert_allclose(cache.mean[rows], mean, rtol=0, atol=off * scale)
+    np.testing.assert_allclose(cache.variance[rows], variance, rtol=0, atol=off * kappa)
 
 
 @pytest.mark.parametrize("kernel", [nr.RBF((0.2, 0.5)), nr.Matern(0.5, 0.3)])
@@ -92,35 +92,35 @@ def test_bounds_hold_where_what_is_kept_ends_in_the_middle(kernel: Kernel) -> No
     """A hundred points, and 300 updates, of which fewer are kept."""
     rng = np.random.default_rng(4)
     X = rng.random((150, 2))
-    diary, survey = Diary(X), surveyed(X)
+    diary, cache = Diary(X), surveyed(X)
     posterior = ExactPosterior.prior(kernel, noise_std=0.1, ridge=0.01, dim=2)
     for step in range(300):
         row = int(rng.integers(min(step + 1, 100)))
         diary.add(row, int(rng.integers(1, 5)), float(np.sin(9 * X[row, 0])))
         posterior = diary.believed(posterior)
-        survey.follow(posterior)
+        cache.follow(posterior)
         rows = rng.integers(0, 150, size=int(rng.integers(0, 12)))
-        survey.refresh(rows)
+        cache.refresh(rows)
         if step % 5 == 0:
-            is_the_posterior_at(survey, posterior, X, rows)
-            bounds_hold(survey, posterior, X)
-    everything(survey)
-    is_the_posterior_at(survey, posterior, X, np.arange(150))
+            is_the_posterior_at(cache, posterior, X, rows)
+            bounds_hold(cache, posterior, X)
+    everything(cache)
+    is_the_posterior_at(cache, posterior, X, np.arange(150))
 
 
 def test_only_rows_asked_for_are_computed() -> None:
     """Laziness is the point: to follow must cost nothing of the size of the pool."""
     rng = np.random.default_rng(5)
     X, work = rng.random((80, 2)), Work()
-    diary, survey = Diary(X), ExactSurvey(nr.Pool(X), work)
+    diary, cache = Diary(X), ExactCache(nr.Pool(X), work)
     posterior = ExactPosterior.prior(nr.RBF(0.3), noise_std=0.1, ridge=0.01, dim=2)
     for row in range(10):
         diary.add(row, 1, 0.3)
         posterior = diary.believed(posterior)
-        survey.follow(posterior)
+        cache.follow(posterior)
     assert (work.refreshed, work.flops) == (0, 0)
-    survey.refresh(np.array([3, 9]))
-    survey.refresh(np.array([9, 3, 4]))
+    cache.refresh(np.array([3, 9]))
+    cache.refresh(np.array([9, 3, 4]))
     assert work.refreshed == 3
 
 
@@ -128,58 +128,60 @@ def test_only_rows_asked_for_are_computed() -> None:
 def test_a_survey_that_follows_equals_one_made_afresh(scene: Scene, seed: int) -> None:
     """Rows that caught up again and again against the posterior itself at every row."""
     rng = np.random.default_rng(seed)
-    diary, posterior, survey = Diary(scene.pool), scene.prior(), surveyed(scene.pool)
+    diary, posterior, cache = Diary(scene.pool), scene.prior(), surveyed(scene.pool)
     for _ in range(25):
         for row in rng.integers(0, len(scene.points), size=int(rng.integers(1, 4))).tolist():
             diary.add(row, int(rng.integers(1, 30)), float(rng.standard_normal()))
         posterior = diary.believed(posterior)
         if rng.random() < 0.7:
-            survey.follow(posterior)
-            mean, variance = everything(survey)
+            cache.follow(posterior)
+            mean, variance = everything(cache)
             close(mean, posterior.mean(scene.pool), 1e-7)
             close(variance, posterior.variance(scene.pool))
-            np.testing.assert_allclose(survey.prior, scene.kernel.diagonal(scene.pool))
+            np.testing.assert_allclose(cache.prior, scene.kernel.diagonal(scene.pool))
 
 
 def test_a_survey_starts_again_when_the_run_is_another() -> None:
     """A cache that trusts a posterior it does not continue would answer for the wrong run."""
     rng = np.random.default_rng(3)
     X = rng.standard_normal((40, 2))
-    survey = surveyed(X)
+    cache = surveyed(X)
     kernel = nr.RBF(0.8)
     for rows in ([0, 1, 2], [5, 6], [0, 1, 2, 3], [3, 2, 1, 0]):
         index = np.array(rows)
-        points = Points(index, X[index], np.full(len(rows), 2.0), rng.standard_normal(len(rows)))
-        agrees(survey, Scene(kernel, 0.2, points, X).exact(), X)
-    fewer = Points(index, X[index], np.ones(4), np.ones(4))
-    agrees(survey, Scene(kernel, 0.2, fewer, X).exact(), X)
-    agrees(survey, Scene(kernel, 0.3, fewer, X).exact(), X)
+        points = Observations(
+            index, X[index], np.full(len(rows), 2.0), rng.standard_normal(len(rows))
+        )
+        agrees(cache, Scene(kernel, 0.2, points, X).exact(), X)
+    fewer = Observations(index, X[index], np.ones(4), np.ones(4))
+    agrees(cache, Scene(kernel, 0.2, fewer, X).exact(), X)
+    agrees(cache, Scene(kernel, 0.3, fewer, X).exact(), X)
 
 
 def test_a_survey_starts_again_when_the_kernel_is_another() -> None:
     """A policy with its prior exchanged shares its search; kept values are of the other kernel."""
     rng = np.random.default_rng(3)
     X = rng.standard_normal((40, 2))
-    survey = surveyed(X)
-    points = Points(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
+    cache = surveyed(X)
+    points = Observations(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
     for kernel in (nr.RBF(0.8), nr.RBF(0.5), nr.Matern(0.5, 2.0)):
-        agrees(survey, Scene(kernel, 0.3, points, X).exact(), X)
+        agrees(cache, Scene(kernel, 0.3, points, X).exact(), X)
 
 
 def test_a_survey_starts_again_when_the_values_are_others() -> None:
     """Two runs that share a search can ask for the same rows and be told other values."""
     rng = np.random.default_rng(6)
     X = rng.standard_normal((40, 2))
-    survey, kernel = surveyed(X), nr.RBF(0.8)
+    cache, kernel = surveyed(X), nr.RBF(0.8)
     for _ in range(3):
-        points = Points(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
-        agrees(survey, Scene(kernel, 0.2, points, X).exact(), X)
+        points = Observations(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
+        agrees(cache, Scene(kernel, 0.2, points, X).exact(), X)
 
 
-def agrees(survey: ExactSurvey, posterior: ExactPosterior, X: Matrix) -> None:
-    survey.follow(posterior)
-    bounds_hold(survey, posterior, X)
-    mean, variance = everything(survey)
+def agrees(cache: ExactCache, posterior: ExactPosterior, X: Matrix) -> None:
+    cache.follow(posterior)
+    bounds_hold(cache, posterior, X)
+    mean, variance = everything(cache)
     close(mean, posterior.mean(X))
     close(variance, posterior.variance(X))
 
@@ -188,7 +190,7 @@ def test_speculation_is_forgotten() -> None:
     """A look ahead at half a batch, then the whole of it: two continuations of one posterior."""
     rng = np.random.default_rng(7)
     X = rng.standard_normal((40, 2))
-    diary, survey = Diary(X), surveyed(X)
+    diary, cache = Diary(X), surveyed(X)
     posterior = ExactPosterior.prior(nr.Matern(2.5, 0.8), noise_std=0.3, ridge=0.09, dim=2)
     for step in range(60):
         row, other = rng.integers(0, 12, size=2).tolist()
@@ -196,35 +198,35 @@ def test_speculation_is_forgotten() -> None:
         value = float(rng.standard_normal())
         look.add(row, 1, value)
         ahead = look.believed(posterior)
-        survey.follow(ahead)
-        survey.refresh(rng.integers(0, 40, size=10))
-        bounds_hold(survey, ahead, X)
+        cache.follow(ahead)
+        cache.refresh(rng.integers(0, 40, size=10))
+        bounds_hold(cache, ahead, X)
         diary.add(row, 1, value)
         if step % 2:
             diary.add(row, 1, float(rng.standard_normal()))
         diary.add(other, 1, float(rng.standard_normal()))
         posterior = diary.believed(posterior)
-        survey.follow(posterior)
-        bounds_hold(survey, posterior, X)
+        cache.follow(posterior)
+        bounds_hold(cache, posterior, X)
         rows = rng.integers(0, 40, size=10)
-        survey.refresh(rows)
-        is_the_posterior_at(survey, posterior, X, rows)
+        cache.refresh(rows)
+        is_the_posterior_at(cache, posterior, X, rows)
 
 
 def test_a_survey_broken_off_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the middle of a refresh must not leave rows updated twice."""
     rng = np.random.default_rng(5)
     X = rng.standard_normal((500, 2))
-    diary, survey = Diary(X), surveyed(X)
+    diary, cache = Diary(X), surveyed(X)
     posterior = ExactPosterior.prior(nr.RBF(0.8), noise_std=0.4, ridge=0.2, dim=2)
     for row in range(6):
         diary.add(row, 1, float(rng.standard_normal()))
         posterior = diary.believed(posterior)
-        survey.follow(posterior)
-    everything(survey)
+        cache.follow(posterior)
+    everything(cache)
     diary.add(5, 8, 0.3)
     posterior = diary.believed(posterior)
-    survey.follow(posterior)
+    cache.follow(posterior)
     monkeypatch.setattr("noregret.posterior_caches.exact.chunk_rows", lambda _: 100)
     calls = [0]
 
@@ -236,9 +238,9 @@ def test_a_survey_broken_off_starts_again(monkeypatch: pytest.MonkeyPatch) -> No
     with monkeypatch.context() as patch:
         patch.setattr(Work, "product", interrupted)  # counted in the middle of a group of rows
         with pytest.raises(KeyboardInterrupt):
-            everything(survey)
-    bounds_hold(survey, posterior, X)
-    mean, variance = everything(survey)
+            everything(cache)
+    bounds_hold(cache, posterior, X)
+    mean, variance = everything(cache)
     close(variance, posterior.variance(X))
     close(mean, posterior.mean(X))
 
@@ -247,36 +249,36 @@ def test_a_survey_broken_off_while_starting_again(monkeypatch: pytest.MonkeyPatc
     """Ctrl-C before a new run was taken in: the rows of the old one must not pass for it."""
     rng = np.random.default_rng(8)
     X = rng.standard_normal((60, 2))
-    survey, kernel = surveyed(X), nr.RBF(0.8)
-    points = Points(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
-    agrees(survey, Scene(kernel, 0.2, points, X).exact(), X)
-    other = Points(np.arange(5, 9), X[5:9], np.ones(4), rng.standard_normal(4))
+    cache, kernel = surveyed(X), nr.RBF(0.8)
+    points = Observations(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
+    agrees(cache, Scene(kernel, 0.2, points, X).exact(), X)
+    other = Observations(np.arange(5, 9), X[5:9], np.ones(4), rng.standard_normal(4))
     posterior = Scene(kernel, 0.2, other, X).exact()
     with monkeypatch.context() as patch:
 
         def interrupted(*_: object) -> None:
             raise KeyboardInterrupt
 
-        patch.setattr(ExactSurvey, "_restart", interrupted)
+        patch.setattr(ExactCache, "_restart", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            survey.follow(posterior)
-    agrees(survey, posterior, X)
+            cache.follow(posterior)
+    agrees(cache, posterior, X)
 
 
 def test_widening_starts_all_rows_again() -> None:
     """After more rounding than was thought, nothing that was carried is trusted."""
     rng = np.random.default_rng(9)
     X = rng.standard_normal((60, 2))
-    survey = surveyed(X)
-    points = Points(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
+    cache = surveyed(X)
+    points = Observations(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
     posterior = Scene(nr.RBF(0.8), 0.2, points, X).exact()
-    agrees(survey, posterior, X)
-    survey.variance *= 1.1
-    survey.widen(1e-3, 1e-4)
-    assert survey.slack >= 1e-3
-    assert survey.relative >= 1e-4
-    agrees(survey, posterior, X)
+    agrees(cache, posterior, X)
+    cache.variance *= 1.1
+    cache.widen(1e-3, 1e-4)
+    assert cache.slack >= 1e-3
+    assert cache.relative >= 1e-4
+    agrees(cache, posterior, X)
     later = posterior.hallucinate(np.array([7]), X[[7]], np.array([2.0]))
-    survey.follow(later)
-    assert survey.slack >= 1e-3, "what was found is remembered"
-    agrees(survey, later, X)
+    cache.follow(later)
+    assert cache.slack >= 1e-3, "what was found is remembered"
+    agrees(cache, later, X)

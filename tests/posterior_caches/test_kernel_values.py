@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.arrays import Matrix
-from noregret.kernels import Own
+from noregret.kernels import CandidateEffect
 from noregret.posterior_caches.kernel_values import LEAST, KeptValues
-from noregret.posteriors import Points
+from noregret.posteriors import Observations
 
 
 @given(st.integers(0, 2**20), st.sampled_from([0, 20_000, 60_000, 1 << 20]), st.integers(1, 150))
@@ -30,14 +30,14 @@ def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> No
         elif what < 0.5:
             kernel = nr.Scaled(plain, float(rng.uniform(0.1, 5.0)))
         elif what < 0.7:
-            own = nr.Scaled(Own(), float(rng.uniform(0.1, 5.0)))
+            own = nr.Scaled(CandidateEffect(), float(rng.uniform(0.1, 5.0)))
             kernel = nr.Scaled(nr.Sum(nr.Scaled(plain, float(rng.uniform(0.1, 5.0))), own), 2.0)
         if rng.random() < 0.3:  # others from some place on, as after a speculation
             place = int(rng.integers(0, n + 1))
             at[place:] = rng.integers(0, len(X), size=len(at) - place)
             n = place
         n = min(n + int(rng.integers(0, most + 1)), len(at))
-        points = Points(at[:n].copy(), X[at[:n]], np.ones(n), np.zeros(n))
+        points = Observations(at[:n].copy(), X[at[:n]], np.ones(n), np.zeros(n))
         rows = rng.permutation(len(X))[: int(rng.integers(1, len(X) + 1))]
         kept.follow(kernel, points)
         np.testing.assert_allclose(
@@ -48,11 +48,11 @@ def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> No
 def test_points_are_recognised_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C while rows were looked through: what is each candidate's own must not be lost."""
     X = np.random.default_rng(3).random((20, 2))
-    kernel = nr.Sum(nr.RBF(0.3), nr.Scaled(Own(), 2.0))
+    kernel = nr.Sum(nr.RBF(0.3), nr.Scaled(CandidateEffect(), 2.0))
     kept = KeptValues(nr.Pool(X), 1 << 20)
 
-    def follow(n: int) -> Points:
-        points = Points(np.arange(n), X[:n], np.ones(n), np.zeros(n))
+    def follow(n: int) -> Observations:
+        points = Observations(np.arange(n), X[:n], np.ones(n), np.zeros(n))
         kept.follow(kernel, points)
         return points
 
@@ -79,7 +79,7 @@ def test_a_value_is_computed_once() -> None:
     kernel = nr.FunctionKernel(product, diagonal=lambda A: (A**2).sum(axis=1))
     kept = KeptValues(nr.Pool(X), 1 << 20)
     for n, rows in ((3, [0, 1, 2]), (3, [2, 0]), (5, [1, 9]), (LEAST + 3, [1, 9])):
-        points = Points(np.arange(n), X[:n], np.ones(n), np.zeros(n))
+        points = Observations(np.arange(n), X[:n], np.ones(n), np.zeros(n))
         scaled = nr.Scaled(kernel, 1.0 + n)
         kept.follow(scaled, points)
         found = kept.of(scaled, points, np.array(rows))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.acquisitions import Mean, Uncertainty
 from noregret.arrays import Indices, Matrix, Vector
-from noregret.posterior_caches import NystromSurvey, Work
-from noregret.posteriors import NystromPosterior, Points, subset
+from noregret.posterior_caches import NystromCache, Work
+from noregret.posteriors import NystromPosterior, Observations, subset
 from strategies import Scene, scenes
 
 # Both roads to a variance lose as many digits as the dictionary's Gram matrix has too many.
@@ -22,23 +22,21 @@ columns = st.sampled_from([0, 3, 6, 100])
 KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
 
 
-def surveyed(X: Matrix, room: int) -> NystromSurvey:
+def surveyed(X: Matrix, room: int) -> NystromCache:
     """A survey with room for the kernel values of so many points."""
-    return NystromSurvey(nr.Pool(X), 8 * room * len(X), Work())
+    return NystromCache(nr.Pool(X), 8 * room * len(X), Work())
 
 
-def is_the_posterior_at(
-    survey: NystromSurvey, p: NystromPosterior, X: Matrix, rows: Indices
-) -> None:
-    survey.refresh(rows)
+def is_the_posterior_at(cache: NystromCache, p: NystromPosterior, X: Matrix, rows: Indices) -> None:
+    cache.refresh(rows)
     mean, variance = p.marginals(X[rows])
-    np.testing.assert_allclose(survey.mean[rows], mean, rtol=LOOSE, atol=LOOSE)
-    np.testing.assert_allclose(survey.variance[rows], variance, rtol=LOOSE, atol=LOOSE)
+    np.testing.assert_allclose(cache.mean[rows], mean, rtol=LOOSE, atol=LOOSE)
+    np.testing.assert_allclose(cache.variance[rows], variance, rtol=LOOSE, atol=LOOSE)
 
 
 def believed(scene: Scene, members: Indices) -> NystromPosterior:
     p = scene.points
-    dictionary = Points(p.rows[members], p.X[members], p.w[members], p.y[members])
+    dictionary = Observations(p.rows[members], p.X[members], p.w[members], p.y[members])
     return scene.nystrom(1).rebuilt(p, dictionary)
 
 
@@ -49,23 +47,23 @@ def test_bounds_hold_and_refreshed_rows_are_the_posterior(
     """Dictionaries come and go; kept kernel values must be those of today's members."""
     assume(np.linalg.cond(scene.kernel(scene.points.X, scene.points.X)) < 1e8)
     rng = np.random.default_rng(seed)
-    X, survey = scene.pool, surveyed(scene.pool, room)
+    X, cache = scene.pool, surveyed(scene.pool, room)
     for _ in range(8):
         members = rng.permutation(len(scene.points))[: rng.integers(1, len(scene.points) + 1)]
         posterior = believed(scene, members)
-        survey.follow(posterior)
-        np.testing.assert_allclose(survey.prior, scene.kernel.diagonal(X))
-        is_the_posterior_at(survey, posterior, X, rng.permutation(len(X))[: rng.integers(1, 9)])
+        cache.follow(posterior)
+        np.testing.assert_allclose(cache.prior, scene.kernel.diagonal(X))
+        is_the_posterior_at(cache, posterior, X, rng.permutation(len(X))[: rng.integers(1, 9)])
         mean, variance = posterior.marginals(X)
-        top = float(mean.max())
+        best_mean = float(mean.max())
         for how in (nr.UCB(), nr.ExpectedImprovement(), KG, Mean(), Uncertainty()):
-            true = how.score(mean, variance, 2.0, top)
+            true = how.score(mean, variance, 2.0, best_mean)
             for floor in (-np.inf, float(np.median(true)), float(true.max())):
-                bound = survey.ceilings(how, 2.0, top, floor)
+                bound = cache.ceilings(how, 2.0, best_mean, floor)
                 assert np.all(true <= bound + LOOSE * (1 + np.abs(true)))
                 sharp = true >= floor + LOOSE * (1 + abs(floor))
                 np.testing.assert_allclose(bound[sharp], true[sharp], rtol=1e-5, atol=1e-5)
-        is_the_posterior_at(survey, posterior, X, rng.permutation(len(X)))
+        is_the_posterior_at(cache, posterior, X, rng.permutation(len(X)))
 
 
 @pytest.mark.parametrize("room", [0, 100])
@@ -73,23 +71,23 @@ def test_a_fresh_dictionary_that_grows_is_carried_on(room: int) -> None:
     """Members that stay need no pass; those that leave, other counts and another ridge do."""
     rng = np.random.default_rng(0)
     X = rng.random((300, 2))
-    points = Points(np.arange(40), X[:40], np.ones(40), rng.standard_normal(40))
+    points = Observations(np.arange(40), X[:40], np.ones(40), rng.standard_normal(40))
     work = Work()
-    survey = NystromSurvey(nr.Pool(X), 8 * room * len(X), work)
+    cache = NystromCache(nr.Pool(X), 8 * room * len(X), work)
 
     def passes(m: int, n: int, w: Vector, ridge: float = 0.1) -> bool:
         """Follow the first n points, with counts w, through the first m; tell if it scanned."""
-        told = Points(points.rows[:n], points.X[:n], w[:n], points.y[:n])
+        told = Observations(points.rows[:n], points.X[:n], w[:n], points.y[:n])
         posterior = (
             Scene(KERNEL, ridge, told, X).nystrom(1).rebuilt(told, subset(told, np.arange(m)))
         )
         before = work.scanned
-        survey.follow(posterior)
+        cache.follow(posterior)
         mean, variance = posterior.marginals(X)
-        bound = survey.ceilings(nr.UCB(), 2.0, 0.0, 1e9)
+        bound = cache.ceilings(nr.UCB(), 2.0, 0.0, 1e9)
         assert np.all(mean + 2 * np.sqrt(variance) <= bound + 1e-6)
         scanned = work.scanned > before
-        is_the_posterior_at(survey, posterior, X, np.arange(300))
+        is_the_posterior_at(cache, posterior, X, np.arange(300))
         return scanned
 
     w = points.w
@@ -108,13 +106,13 @@ def test_rows_come_in_any_order(room: int) -> None:
     """Rows that begin and end like a stretch of the pool, and are none."""
     rng = np.random.default_rng(0)
     X = rng.random((60, 2))
-    points = Points(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
+    points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
     scene = Scene(nr.RBF(0.3), 0.1, points, X)
     posterior = scene.nystrom(4)
     for rows in ([10, 57, 12], [10, 12, 11, 13], [3, 3], [9], [12, 11, 10], [4, 5, 6]):
-        survey = surveyed(X, room)
-        survey.follow(posterior)
-        is_the_posterior_at(survey, posterior, X, np.array(rows))
+        cache = surveyed(X, room)
+        cache.follow(posterior)
+        is_the_posterior_at(cache, posterior, X, np.array(rows))
 
 
 @given(scenes(least=3), st.integers(0, 2**20), columns)
@@ -122,11 +120,11 @@ def test_covariances_are_those_of_the_posterior(scene: Scene, seed: int, room: i
     """The local rule ends batches by them."""
     assume(np.linalg.cond(scene.kernel(scene.points.X, scene.points.X)) < 1e8)
     rng = np.random.default_rng(seed)
-    X, survey = scene.pool, surveyed(scene.pool, room)
+    X, cache = scene.pool, surveyed(scene.pool, room)
     posterior = believed(scene, np.arange(len(scene.points))[::2])
-    survey.follow(posterior)
+    cache.follow(posterior)
     rows, others = rng.permutation(len(X))[:9], rng.integers(0, len(X), size=5)
-    model, whole = survey.covariances(rows, others)
+    model, whole = cache.covariances(rows, others)
     close_to = np.testing.assert_allclose
     close_to(model, posterior.model_covariance(X[rows], X[others]), rtol=LOOSE, atol=LOOSE)
     close_to(whole, posterior.covariance(X[rows], X[others]), rtol=LOOSE, atol=LOOSE)
@@ -146,9 +144,9 @@ def test_another_kernel_is_another_survey() -> None:
     """A policy with its prior exchanged shares its search; kept values are of the other kernel."""
     rng = np.random.default_rng(1)
     X = rng.random((40, 2))
-    points = Points(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
-    survey = surveyed(X, 100)
+    points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
+    cache = surveyed(X, 100)
     for kernel in (nr.RBF(0.3), nr.RBF(0.5), nr.Matern(0.5, 1.0)):
         posterior = Scene(kernel, 0.1, points, X).nystrom(4)
-        survey.follow(posterior)
-        is_the_posterior_at(survey, posterior, X, np.arange(40))
+        cache.follow(posterior)
+        is_the_posterior_at(cache, posterior, X, np.arange(40))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.acquisitions import Mean, Uncertainty
 from noregret.arrays import Indices
-from noregret.posterior_caches import StickySurvey, Work
-from noregret.posteriors import NystromPosterior, Oversample, Points
+from noregret.posterior_caches import StickyCache, Work
+from noregret.posteriors import NystromPosterior, Observations, Oversample
 from strategies import Diary
 
 LOOSE = 1e-7
@@ -25,7 +25,7 @@ def believed(diary: Diary, members: Indices) -> NystromPosterior:
     prior = NystromPosterior.prior(
         nr.RBF(0.3), noise_std=0.1, ridge=0.01, dim=2, oversample=Oversample(), sticky=True
     )
-    return prior.rebuilt(p, Points(p.rows[members], p.X[members], p.w[members], p.y[members]))
+    return prior.rebuilt(p, Observations(p.rows[members], p.X[members], p.w[members], p.y[members]))
 
 
 @given(st.integers(0, 2**20), st.floats(0.0, 1.0))
@@ -33,7 +33,7 @@ def test_bounds_hold_and_refreshed_rows_are_the_posterior(seed: int, share: floa
     """Members join, others only project, counts grow; now and then all is drawn anew."""
     rng = np.random.default_rng(seed)
     X = rng.random((40, 2))
-    diary, survey = Diary(X), StickySurvey(nr.Pool(X), Work())
+    diary, cache = Diary(X), StickyCache(nr.Pool(X), Work())
     members: list[int] = []
     for step in range(12):
         for row in rng.integers(0, len(X), size=rng.integers(1, 5)).tolist():
@@ -44,19 +44,19 @@ def test_bounds_hold_and_refreshed_rows_are_the_posterior(seed: int, share: floa
         new = [at for at in range(n) if at not in members and (not members or rng.random() < share)]
         members += new[: max(1, n // 2)]
         posterior = believed(diary, np.array(members))
-        survey.follow(posterior)
+        cache.follow(posterior)
         mean, variance = posterior.marginals(X)
-        top = float(mean.max())
+        best_mean = float(mean.max())
         for how in (nr.UCB(), nr.ExpectedImprovement(), KG, Mean(), Uncertainty()):
-            true = how.score(mean, variance, 2.0, top)
-            bound = survey.ceilings(how, 2.0, top, -np.inf)
+            true = how.score(mean, variance, 2.0, best_mean)
+            bound = cache.ceilings(how, 2.0, best_mean, -np.inf)
             assert np.all(true <= bound + LOOSE * (1 + np.abs(true)))
         rows = rng.permutation(len(X))[: rng.integers(1, 20)]
-        survey.refresh(rows)
-        np.testing.assert_allclose(survey.mean[rows], mean[rows], rtol=LOOSE, atol=LOOSE)
-        np.testing.assert_allclose(survey.variance[rows], variance[rows], rtol=LOOSE, atol=LOOSE)
+        cache.refresh(rows)
+        np.testing.assert_allclose(cache.mean[rows], mean[rows], rtol=LOOSE, atol=LOOSE)
+        np.testing.assert_allclose(cache.variance[rows], variance[rows], rtol=LOOSE, atol=LOOSE)
         others = rng.permutation(len(X))[:3]
-        model, whole = survey.covariances(rows, others)
+        model, whole = cache.covariances(rows, others)
         expected = posterior.model_covariance(X[rows], X[others])
         np.testing.assert_allclose(model, expected, rtol=LOOSE, atol=LOOSE)
         expected = posterior.covariance(X[rows], X[others])
@@ -82,4 +82,4 @@ def test_a_sticky_run_that_does_not_fit_makes_the_same_choices() -> None:
             ids += rows.tolist()
         chosen.append(ids)
     assert chosen[0] == chosen[1] == chosen[2]
-    assert isinstance(policy.search._survey, StickySurvey)
+    assert isinstance(policy.search._cache, StickyCache)

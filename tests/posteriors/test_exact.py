@@ -12,7 +12,7 @@ from sklearn.gaussian_process import kernels as sk
 import noregret as nr
 from noregret.arrays import Matrix
 from noregret.errors import NumericalWarning
-from noregret.posteriors import ExactPosterior, Points, exact
+from noregret.posteriors import ExactPosterior, Observations, exact
 from slow_references import DenseGP, repeated
 from strategies import RTOL, Diary, Scene, close, no_rng, one, rounding, scenes
 
@@ -51,9 +51,9 @@ def test_log_det_and_dimension_are_those_of_all_evaluations(scene: Scene) -> Non
 
 def equals_refactorised(posterior: ExactPosterior, X: Matrix) -> None:
     """Assert that what was carried is what a factor made afresh says, to within rounding."""
-    fresh = posterior._factored(posterior.points)
+    fresh = posterior._factored(posterior.observed)
     tolerance, kappa = rounding(posterior), float(posterior.kernel.diagonal(X).max())
-    scale = float(np.abs(posterior.points.y).max())
+    scale = float(np.abs(posterior.observed.y).max())
     close_to = np.testing.assert_allclose
     close_to(posterior.variance(X), fresh.variance(X), rtol=0, atol=tolerance * kappa)
     close_to(posterior.mean(X), fresh.mean(X), rtol=0, atol=tolerance * scale)
@@ -175,8 +175,8 @@ def test_hallucination_shrinks_variance_and_keeps_the_mean(
     close(now.variance(scene.pool), dense.variance(scene.pool))
     assert np.all(now.variance(scene.pool) <= stale.variance(scene.pool) + RTOL)
     again = now.hallucinate(*one(row, scene))
-    assert len(again.points) == len(now.points)
-    alpha = now._factored(now.points).alpha
+    assert len(again.observed) == len(now.observed)
+    alpha = now._factored(now.observed).alpha
     np.testing.assert_allclose(alpha, now.alpha, rtol=1e-6, atol=1e-6)
 
 
@@ -188,15 +188,15 @@ def test_variance_never_rises(scene: Scene, row: int) -> None:
     if row < len(p):
         w = p.w.copy()
         w[row] += 2
-        told = Points(p.rows, p.X, w, p.y)
+        told = Observations(p.rows, p.X, w, p.y)
     else:
-        told = Points(
+        told = Observations(
             np.append(p.rows, row),
             np.vstack([p.X, scene.pool[row]]),
             np.append(p.w, 1.0),
             np.append(p.y, 0.3),
         )
-    later = stale.condition(told, Points.none(scene.pool.shape[1]), no_rng())
+    later = stale.condition(told, Observations.none(scene.pool.shape[1]), no_rng())
     assert np.all(later.variance(scene.pool) <= stale.variance(scene.pool) + RTOL)
 
 
@@ -218,8 +218,8 @@ def test_a_million_repeats_of_one_point() -> None:
     """The variance must be that of an average of a million values, not rounding."""
     x = np.array([[0.3]])
     prior = ExactPosterior.prior(nr.RBF(1.0), noise_std=1.0, ridge=1.0, dim=1)
-    told = Points(np.array([0]), x, np.array([1e6]), np.array([2.0]))
-    posterior = prior.condition(told, Points.none(1), no_rng())
+    told = Observations(np.array([0]), x, np.array([1e6]), np.array([2.0]))
+    posterior = prior.condition(told, Observations.none(1), no_rng())
     assert posterior.variance(x)[0] == pytest.approx(1 / (1e6 + 1), rel=1e-6)
     assert posterior.mean(x)[0] == pytest.approx(2.0 * 1e6 / (1e6 + 1), rel=1e-12)
 

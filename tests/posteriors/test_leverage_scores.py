@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.kernels import Kernel
-from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points, bless, subset
+from noregret.posteriors import (
+    ExactPosterior,
+    NystromPosterior,
+    Observations,
+    Oversample,
+    bless,
+    subset,
+)
 from noregret.posteriors.leverage_scores import LEAST_OVERSAMPLE
 from strategies import no_rng
 
@@ -32,13 +39,13 @@ class Watched:
         return self.kernel.diagonal(X)
 
 
-def history(n: int, seed: int, most: int = 5, dim: int = 2) -> Points:
+def history(n: int, seed: int, most: int = 5, dim: int = 2) -> Observations:
     rng = np.random.default_rng(seed)
     w = rng.integers(1, most + 1, n).astype(np.float64)
-    return Points(np.arange(n), rng.random((n, dim)), w, rng.standard_normal(n))
+    return Observations(np.arange(n), rng.random((n, dim)), w, rng.standard_normal(n))
 
 
-def leverages(kernel: Kernel, points: Points, ridge: float) -> Vector:
+def leverages(kernel: Kernel, points: Observations, ridge: float) -> Vector:
     """w σ²/ridge by dense algebra."""
     K = kernel(points.X, points.X)
     A = K + np.diag(ridge / points.w)
@@ -82,7 +89,9 @@ def test_the_effective_dimension_of_a_pool_is_that_of_dense_algebra(lengthscale:
     X = np.random.default_rng(2).random((500, 2))
     kernel = nr.Matern(2.5, lengthscale)
     found = nr.effective_dimension(nr.Pool(X), kernel=kernel, noise_std=0.5, evaluations=3)
-    true = leverages(kernel, Points(np.arange(500), X, np.full(500, 3.0), np.zeros(500)), 0.25)
+    true = leverages(
+        kernel, Observations(np.arange(500), X, np.full(500, 3.0), np.zeros(500)), 0.25
+    )
     assert found == pytest.approx(float(true.sum()), rel=0.2)
 
 
@@ -99,7 +108,7 @@ def test_no_block_is_as_large_as_history_squared() -> None:
     prior = NystromPosterior.prior(
         kernel, noise_std=1.0, ridge=1.0, dim=2, oversample=Oversample(2.0)
     )
-    posterior = prior.condition(points, Points.none(2), np.random.default_rng(0))
+    posterior = prior.condition(points, Observations.none(2), np.random.default_rng(0))
     assert min(kernel.sides) < 400
     assert len(posterior.members) < 200
 
@@ -115,9 +124,9 @@ def test_the_dictionary_of_a_history_is_accurate(seed: int) -> None:
     prior = NystromPosterior.prior(
         kernel, noise_std=2.0, ridge=ridge, dim=2, oversample=Oversample(q)
     )
-    sparse = prior.condition(points, Points.none(2), np.random.default_rng(seed))
+    sparse = prior.condition(points, Observations.none(2), np.random.default_rng(seed))
     exact = ExactPosterior.prior(kernel, noise_std=2.0, ridge=ridge, dim=2)
-    exact = exact.condition(points, Points.none(2), no_rng())
+    exact = exact.condition(points, Observations.none(2), no_rng())
     grid = np.random.default_rng(9).uniform(-0.5, 1.5, (300, 2))
     ratio = sparse.variance(grid) / exact.variance(grid)
     assert 1 / 3 <= ratio.min() <= ratio.max() <= 3
@@ -130,7 +139,7 @@ def test_history_in_pieces_of_many_points_is_the_same_algebra() -> None:
     prior = NystromPosterior.prior(
         nr.RBF(0.3), noise_std=1.0, ridge=1.0, dim=2, oversample=Oversample(2.0)
     )
-    posterior = prior.condition(points, Points.none(2), np.random.default_rng(0))
+    posterior = prior.condition(points, Observations.none(2), np.random.default_rng(0))
     K = posterior.kernel
     KS, KU = K(posterior.members.X, posterior.members.X), K(posterior.members.X, points.X)
     X = np.random.default_rng(1).random((40, 2))
@@ -140,7 +149,7 @@ def test_history_in_pieces_of_many_points_is_the_same_algebra() -> None:
         posterior.mean(X), K(X, posterior.members.X) @ np.linalg.solve(A, B), atol=1e-4
     )
     own = posterior.variance(points.X[4000:4100])
-    np.testing.assert_allclose(posterior.spread[4000:4100], own, rtol=1e-6)
+    np.testing.assert_allclose(posterior.observed_variances[4000:4100], own, rtol=1e-6)
 
 
 @given(st.integers(1, 40), st.integers(0, 2**20))
@@ -149,7 +158,7 @@ def test_any_history_gives_members(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 4, (n, 1)).astype(np.float64)
     w = (10 ** rng.integers(0, 7, n)).astype(np.float64)
-    points = Points(np.arange(n), X, w, np.zeros(n))
+    points = Observations(np.arange(n), X, w, np.zeros(n))
     levels = bless(nr.RBF(1.0), points, 0.01, 2.0, rng)
     assert len(levels[-1].members)
     assert (np.diff(levels[-1].members) > 0).all()

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.arrays import Matrix
-from noregret.posteriors import NystromPosterior, Oversample, Points
-from noregret.posteriors.dictionary import draw, inclusion_probabilities
+from noregret.posteriors import NystromPosterior, Observations, Oversample
+from noregret.posteriors.dictionary import inclusion_probabilities, sample_members
 from slow_references import DenseNystrom, repeated
 from strategies import RTOL, Scene, close, no_rng, one, scenes
 
@@ -61,7 +61,7 @@ def test_the_whole_history_as_dictionary_is_the_exact_posterior(scene: Scene) ->
 def test_the_whole_pool_as_dictionary_is_the_exact_posterior(scene: Scene) -> None:
     """A dictionary may hold points that were never evaluated."""
     n = len(scene.pool)
-    everything = Points(np.arange(n), scene.pool, np.ones(n), np.zeros(n))
+    everything = Observations(np.arange(n), scene.pool, np.ones(n), np.zeros(n))
     posterior = scene.nystrom(1).rebuilt(scene.points, everything)
     exact = scene.exact()
     close(posterior.mean(scene.pool), exact.mean(scene.pool), LOOSE)
@@ -99,15 +99,15 @@ def test_conditioning_draws_by_stale_variance_and_new_count(
         scene.kernel, noise_std=1.0, ridge=scene.ridge, dim=dim, oversample=Oversample(q)
     )
     p = scene.points
-    first = Points(p.rows[:2], p.X[:2], p.w[:2], p.y[:2])
+    first = Observations(p.rows[:2], p.X[:2], p.w[:2], p.y[:2])
     stale = prior.rebuilt(first, first)
-    posterior = stale.condition(p, Points.none(dim), np.random.default_rng(seed))
+    posterior = stale.condition(p, Observations.none(dim), np.random.default_rng(seed))
     probability = np.minimum(1, p.w * q * stale.variance(p.X) / scene.ridge)
     chosen = np.flatnonzero(np.random.default_rng(seed).random(len(p)) < probability)
     if not chosen.size:
         chosen = np.array([np.argmax(probability)])
     assert set(posterior.members.rows) <= set(p.rows[chosen])
-    twin = stale.rebuilt(p, Points(p.rows[chosen], p.X[chosen], p.w[chosen], p.y[chosen]))
+    twin = stale.rebuilt(p, Observations(p.rows[chosen], p.X[chosen], p.w[chosen], p.y[chosen]))
     np.testing.assert_array_equal(posterior.mean(scene.pool), twin.mean(scene.pool))
 
 
@@ -116,8 +116,10 @@ def test_open_evaluations_can_enter_the_dictionary() -> None:
     prior = NystromPosterior.prior(
         nr.RBF(1.0), noise_std=0.1, ridge=0.01, dim=1, oversample=Oversample(2.0)
     )
-    told = Points(np.array([0]), np.array([[0.0]]), np.array([1.0]), np.array([1.0]))
-    open_ = Points(np.array([0, 5]), np.array([[0.0], [9.0]]), np.array([2.0, 1.0]), np.zeros(2))
+    told = Observations(np.array([0]), np.array([[0.0]]), np.array([1.0]), np.array([1.0]))
+    open_ = Observations(
+        np.array([0, 5]), np.array([[0.0], [9.0]]), np.array([2.0, 1.0]), np.zeros(2)
+    )
     posterior = prior.condition(told, open_, no_rng())
     assert sorted(posterior.members.rows) == [0, 5]
     now = posterior.hallucinate(np.array([5]), np.array([[9.0]]), np.ones(1))
@@ -132,8 +134,10 @@ def test_inclusion_probability_of_a_repeated_point() -> None:
 
 def test_an_empty_draw_keeps_the_most_probable_point() -> None:
     """An empty dictionary would believe the prior whatever was told."""
-    assert draw(np.array([1e-300, 3e-300, 2e-300]), np.random.default_rng(0)).tolist() == [1]
-    assert draw(np.empty(0), np.random.default_rng(0)).size == 0
+    assert sample_members(
+        np.array([1e-300, 3e-300, 2e-300]), np.random.default_rng(0)
+    ).tolist() == [1]
+    assert sample_members(np.empty(0), np.random.default_rng(0)).size == 0
 
 
 def test_oversampling_follows_the_horizon() -> None:

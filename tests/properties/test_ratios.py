@@ -22,7 +22,7 @@ batches = st.lists(st.integers(0, 12), min_size=1, max_size=8)
 
 def choice(row: int, stale: float, now: float, room: int) -> Choice:
     """A choice that another one follows: it is the best once, then no more."""
-    return Choice(row, stale, now, room, stays=lambda most: min(most, 1))
+    return Choice(row, stale, now, room, repeats_while_best=lambda most: min(most, 1))
 
 
 def opening(stale: Posterior, scene: Scene, excluded: Mask | None = None) -> Opening:
@@ -208,7 +208,7 @@ def test_repeats_keep_every_variance_within_the_limit(scene: Scene, limit: float
 
 def test_a_known_point_is_repeated_as_often_as_asked_for() -> None:
     """Variance 0 allows any number; the room is what was asked for."""
-    scene = Scene(nr.Linear(), 1.0, nr.posteriors.Points.none(1), np.array([[0.0], [1.0]]))
+    scene = Scene(nr.Linear(), 1.0, nr.posteriors.Observations.none(1), np.array([[0.0], [1.0]]))
     rule, stale = nr.Repeat(2.0), scene.exact()
     fill = rule.open(opening(stale, scene))
     count, _ = rule.take(fill, choice(0, 0.0, 0.0, 77))

@@ -18,9 +18,9 @@ import noregret as nr
 from noregret.acquisitions import Acquisition, Mean, Uncertainty
 from noregret.arrays import Matrix, Vector
 from noregret.errors import PoolError
-from noregret.kernels import Kernel, own_slope, pull, slopes
-from noregret.pools import Places
-from noregret.posteriors import ExactPosterior, Points, Posterior
+from noregret.kernels import Kernel, diagonal_gradient, kernel_gradient, slopes
+from noregret.pools import Points
+from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.search import BoxSearch
 from noregret.search.box import of_acquisition
 from noregret.search.box_ascent import APART, Ascent
@@ -67,23 +67,23 @@ class Foreign:
     ],
     ids=repr,
 )
-def test_a_kernel_knows_its_pull(kernel: Kernel) -> None:
+def test_a_kernel_knows_its_gradient(kernel: Kernel) -> None:
     """A wrong slope sends every ascent astray, quietly."""
     rng = np.random.default_rng(3)
     X, Z, C = rng.random((4, 3)), rng.random((7, 3)), rng.standard_normal((4, 7))
-    pulls, (values, pulled), half = (
-        pull(kernel, X, Z, C),
+    gradient, (values, gradient_of), half = (
+        kernel_gradient(kernel, X, Z, C),
         slopes(kernel, X, Z),
-        own_slope(kernel, X),
+        diagonal_gradient(kernel, X),
     )
     np.testing.assert_allclose(values, kernel(X, Z), rtol=1e-12)
-    np.testing.assert_allclose(pulled(C), pulls, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(gradient_of(C), gradient, rtol=1e-12, atol=1e-13)
     for i in range(4):
 
         def one(u: Vector, i: int = i) -> float:
             return float(C[i] @ kernel(u[None], Z)[0])
 
-        np.testing.assert_allclose(pulls[i], differences(one, X[i]), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(gradient[i], differences(one, X[i]), rtol=1e-6, atol=1e-8)
         own = differences(lambda u: float(kernel.diagonal(u[None])[0]), X[i])
         np.testing.assert_allclose(half[i], own / 2, rtol=1e-6, atol=1e-8)
 
@@ -105,8 +105,8 @@ def test_starts_are_the_highest_that_are_apart(seed: int, n: int, most: int, dim
 def test_slopes_at_a_point_met_are_zero(nu: float) -> None:
     """An ascent starts at points met before, where distances are zero."""
     X = np.array([[0.3, 0.4], [0.9, 0.1]])
-    pulls = pull(nr.Matern(nu, 0.5), X, X, np.eye(2))
-    np.testing.assert_allclose(pulls, 0.0, atol=1e-15)
+    gradient = kernel_gradient(nr.Matern(nu, 0.5), X, X, np.eye(2))
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-15)
 
 
 @given(scenes(), st.integers(0, len(HOW) - 1), st.booleans())
@@ -114,8 +114,8 @@ def test_gradients_are_those_of_the_score(scene: Scene, which: int, sparse: bool
     """L-BFGS stops early, or never, on a gradient that is not that of its function."""
     posterior: Posterior = scene.nystrom(3) if sparse else scene.exact()
     acquisition, X = HOW[which], scene.pool[-2:]
-    top = float(posterior.mean(scene.pool).max()) + 0.1
-    hill = of_acquisition(posterior, acquisition, 1.7, top)
+    best_mean = float(posterior.mean(scene.pool).max()) + 0.1
+    hill = of_acquisition(posterior, acquisition, 1.7, best_mean)
     values, gradients = hill.uphill(X)
     np.testing.assert_allclose(values, hill.scores(X)[0], rtol=1e-6, atol=1e-9)
     for x, slope in zip(X, gradients, strict=True):
@@ -126,10 +126,10 @@ def test_gradients_are_those_of_the_score(scene: Scene, which: int, sparse: bool
 
 def told(box: nr.Box, n: int, kernel: Kernel, seed: int) -> ExactPosterior:
     rng = np.random.default_rng(seed)
-    X = box.draw(n, rng)
-    points = Points(np.arange(n), X, np.ones(n), rng.standard_normal(n))
+    X = box.sample(n, rng)
+    points = Observations(np.arange(n), X, np.ones(n), rng.standard_normal(n))
     prior = ExactPosterior.prior(kernel, noise_std=0.1, ridge=0.01, dim=box.dim)
-    return prior.condition(points, Points.none(box.dim), no_rng())
+    return prior.condition(points, Observations.none(box.dim), no_rng())
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -138,12 +138,14 @@ def test_what_is_found_is_as_high_as_a_fine_grid(how: Acquisition, seed: int) ->
     """The search of a box promises nothing, but must find what a patient eye would."""
     box = nr.Box([(0, 1), (0, 1)])
     posterior = told(box, 12, nr.RBF(0.2), seed)
-    ranking = BoxSearch(Places(box, posterior.points.X)).rank(posterior, how, 2.0, NOBODY)
+    ranking = BoxSearch(Points(box, posterior.observed.X)).rank(posterior, how, 2.0, NOBODY)
     line = np.linspace(0, 1, 201)
     grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
-    top = float(posterior.mean(grid).max())
-    best = how.score(*posterior.marginals(grid), 2.0, top).max()
-    found = how.score(*posterior.marginals(ranking.picks(np.array([ranking.best()])).X), 2.0, top)
+    best_mean = float(posterior.mean(grid).max())
+    best = how.score(*posterior.marginals(grid), 2.0, best_mean).max()
+    found = how.score(
+        *posterior.marginals(ranking.picks(np.array([ranking.best()])).X), 2.0, best_mean
+    )
     assert float(found[0]) >= best - 1e-3 * abs(best)
 
 
@@ -152,10 +154,10 @@ def test_a_point_met_is_taken_again_within_its_leeway(seed: int, leeway: float) 
     """Never where its bound, widened, is below one that was found: that is what regret rests on."""
     box, beta = nr.Box([(0, 1), (0, 1)]), 1.5
     posterior = told(box, 40, 0.01 * nr.RBF(0.5), seed)  # as small as the noise
-    search = BoxSearch(Places(box, posterior.points.X))
+    search = BoxSearch(Points(box, posterior.observed.X))
     free, bound = (search.rank(posterior, how, beta, NOBODY) for how in (nr.UCB(), nr.UCB(leeway)))
     highest, row = free.score(free.best()), bound.best()
-    mean, variance = posterior.marginals(posterior.points.X)
+    mean, variance = posterior.marginals(posterior.observed.X)
     wider = mean + (1 + leeway) * beta * np.sqrt(variance)
     if wider.max() >= highest + 1e-9:
         assert row == int(np.argmax(wider))
@@ -187,7 +189,7 @@ def test_a_box_of_whole_numbers_is_a_pool() -> None:
     X = box.read("X", every)
     for seed in range(8):
         posterior = told(box, 9, nr.Matern(2.5, 0.4), seed)
-        ranking = BoxSearch(Places(box)).rank(posterior, nr.UCB(), 2.0, NOBODY)
+        ranking = BoxSearch(Points(box)).rank(posterior, nr.UCB(), 2.0, NOBODY)
         x = ranking.picks(np.array([ranking.best()])).X
         scores = nr.UCB().score(*posterior.marginals(X), 2.0, 0.0)
         assert float(nr.UCB().score(*posterior.marginals(x), 2.0, 0.0)[0]) == pytest.approx(
@@ -204,7 +206,7 @@ def test_units_go_there_and_back(seed: int) -> None:
     high = low + rng.uniform(0.1, 1000, 4)
     high[3] = low[3] + int(rng.integers(1, 50))
     box = nr.Box(np.stack([low, high], axis=1), log=[1], integer=[3])
-    U = box.draw(20, rng)
+    U = box.sample(20, rng)
     shown = box.shown(U)
     assert ((shown >= low) & (shown <= high)).all()
     assert (shown[:, 3] == np.round(shown[:, 3])).all()
@@ -221,7 +223,7 @@ def test_a_log_scale_puts_the_geometric_mean_in_the_middle() -> None:
 def test_whole_numbers_are_drawn_alike() -> None:
     """Rounding a uniform number would give the ends half their share."""
     box = nr.Box([(0, 3)], integer=[0])
-    drawn = box.shown(box.draw(4000, np.random.default_rng(0)))[:, 0]
+    drawn = box.shown(box.sample(4000, np.random.default_rng(0)))[:, 0]
     assert np.bincount(drawn.astype(int), minlength=4).min() > 850
 
 
@@ -389,13 +391,15 @@ def test_the_bayesian_width_needs_a_finite_pool() -> None:
 class OwnScore:
     """A score of a user's making, which does not know its derivatives."""
 
-    uses_top = False
+    uses_best_mean = False
 
-    def score(self, mean: Vector, variance: Vector, beta: float, top: float) -> Vector:
-        return mean + beta * np.sqrt(variance) + 0.0 * top
+    def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
+        return mean + beta * np.sqrt(variance) + 0.0 * best_mean
 
-    def ceiling(self, mean: Vector, std: Vector, gain: Vector, beta: float, top: float) -> Vector:
-        return mean + np.sqrt(gain + beta**2) * std + 0.0 * top
+    def ceiling(
+        self, mean: Vector, std: Vector, gain: Vector, beta: float, best_mean: float
+    ) -> Vector:
+        return mean + np.sqrt(gain + beta**2) * std + 0.0 * best_mean
 
 
 def test_a_score_of_ones_own_runs_on_boxes_and_pools() -> None:

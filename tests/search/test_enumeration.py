@@ -11,8 +11,8 @@ import noregret as nr
 from noregret.acquisitions import Acquisition, Mean, Uncertainty
 from noregret.arrays import Mask
 from noregret.errors import AskError
-from noregret.posterior_caches import ExactSurvey, PlainSurvey, Work
-from noregret.posteriors import ExactPosterior, Points, Posterior
+from noregret.posterior_caches import ExactCache, PlainCache, Work
+from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.search import Enumeration
 from slow_references import FullSearch
 from strategies import Diary, Scene, scenes
@@ -55,7 +55,7 @@ def test_excluded_rows_can_be_shrunk_and_looked_at_but_not_chosen() -> None:
     """An evaluation under way when its candidate is excluded still shrinks the others."""
     rng = np.random.default_rng(2)
     X = rng.standard_normal((40, 2))
-    points = Points(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
+    points = Observations(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
     stale = Scene(nr.RBF(1.0), 0.1, points, X).exact()
     best = FullSearch(nr.Pool(X)).rank(stale, nr.UCB(), 2.0, nobody(40)).best()
     excluded = np.arange(40) == best
@@ -72,7 +72,7 @@ def test_ties_go_to_the_lowest_row_however_rows_are_grouped() -> None:
     """Else runs would differ between pools, shards and resumed runs."""
     rng = np.random.default_rng(0)
     X = np.repeat(rng.standard_normal((40, 3)), 5, axis=0)[rng.permutation(200)]
-    points = Points(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
+    points = Observations(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
     stale = Scene(nr.RBF(1.0), 0.1, points, X).exact()
     for how in (nr.UCB(), nr.ExpectedImprovement(), KG):
         ranking = Enumeration(nr.Pool(X)).rank(stale, how, 2.0, nobody(200))
@@ -122,7 +122,7 @@ def test_a_pool_of_equals_is_searched_at_any_size(tied: int) -> None:
 
 def test_a_pool_wholly_excluded_has_no_best() -> None:
     """There is nothing to ask for."""
-    scene = Scene(nr.RBF(1.0), 1.0, Points.none(1), np.zeros((3, 1)))
+    scene = Scene(nr.RBF(1.0), 1.0, Observations.none(1), np.zeros((3, 1)))
     with pytest.raises(AskError, match="all 3 candidates are excluded"):
         Enumeration(nr.Pool(scene.pool)).rank(scene.exact(), nr.UCB(), 1.0, np.ones(3, dtype=bool))
 
@@ -130,7 +130,7 @@ def test_a_pool_wholly_excluded_has_no_best() -> None:
 def test_the_top_is_that_of_candidates_that_may_be_asked_for() -> None:
     """Improvement over an excluded candidate would be improvement over nothing."""
     X = np.linspace(0, 1, 30)[:, None]
-    points = Points(np.array([3, 20]), X[[3, 20]], np.full(2, 50.0), np.array([5.0, 1.0]))
+    points = Observations(np.array([3, 20]), X[[3, 20]], np.full(2, 50.0), np.array([5.0, 1.0]))
     posterior = Scene(nr.RBF(0.1), 0.1, points, X).exact()
     excluded = np.arange(30) < 10
     ranking = Enumeration(nr.Pool(X)).rank(posterior, nr.ExpectedImprovement(), 1.0, excluded)
@@ -145,7 +145,7 @@ def test_memory_changes_no_choice() -> None:
     """Memory must not grow past what was set aside; choices stay the same."""
     rng = np.random.default_rng(4)
     X = rng.standard_normal((60, 2))
-    points = Points(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
+    points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
     posterior = Scene(nr.RBF(0.8), 0.2, points, X).nystrom(4)
     rows = {
         Enumeration(nr.Pool(X), memory=memory).rank(posterior, nr.UCB(), 2.0, nobody(60)).best()
@@ -158,28 +158,28 @@ def test_each_posterior_has_its_survey() -> None:
     """A search may be shared by an exact and a sparse policy, in turns."""
     rng = np.random.default_rng(4)
     X = rng.standard_normal((60, 2))
-    points = Points(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
+    points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
     scene, search = Scene(nr.RBF(0.8), 0.2, points, X), Enumeration(nr.Pool(X))
     for posterior in (scene.exact(), scene.nystrom(3), scene.exact()):
         full = FullSearch(nr.Pool(X)).rank(posterior, nr.UCB(), 2.0, nobody(60))
         assert search.rank(posterior, nr.UCB(), 2.0, nobody(60)).best() == full.best()
         exact = isinstance(posterior, ExactPosterior)
-        assert isinstance(search._survey, ExactSurvey) == exact
+        assert isinstance(search._cache, ExactCache) == exact
 
 
 def test_a_plain_survey_is_the_posterior_at_every_row() -> None:
     """What any posterior without a survey of its own is searched by."""
     rng = np.random.default_rng(6)
     X = rng.standard_normal((60, 2))
-    points = Points(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
-    survey = PlainSurvey(nr.Pool(X), Work())
+    points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
+    cache = PlainCache(nr.Pool(X), Work())
     for ridge in (0.2, 0.5):
         posterior = Scene(nr.RBF(0.8), ridge, points, X).exact()
-        survey.follow(posterior)
+        cache.follow(posterior)
         mean, variance = posterior.marginals(X)
-        np.testing.assert_allclose(survey.mean, mean, rtol=0, atol=1e-14)
-        np.testing.assert_allclose(survey.variance, variance, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(cache.mean, mean, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(cache.variance, variance, rtol=0, atol=1e-14)
         true = nr.UCB().score(mean, variance, 2.0, 0.0)
-        assert np.all(survey.ceilings(nr.UCB(), 2.0, 0.0, -np.inf) >= true)
-    survey.widen(1e-3, 1e-3)
-    assert np.all(survey.ceilings(nr.UCB(), 2.0, 0.0, -np.inf) >= true + 1e-3)
+        assert np.all(cache.ceilings(nr.UCB(), 2.0, 0.0, -np.inf) >= true)
+    cache.widen(1e-3, 1e-3)
+    assert np.all(cache.ceilings(nr.UCB(), 2.0, 0.0, -np.inf) >= true + 1e-3)

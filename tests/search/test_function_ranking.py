@@ -15,8 +15,8 @@ from scipy.stats import binom
 import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.kernels import Kernel, random_features
-from noregret.pools import Places
-from noregret.posteriors import NystromPosterior, Oversample, Paths, Points, Posterior
+from noregret.pools import Points
+from noregret.posteriors import NystromPosterior, Observations, Oversample, Paths, Posterior
 from noregret.posteriors.pathwise import Landmarks
 from noregret.search.function_ranking import ODDS
 from strategies import Scene, no_rng, scenes
@@ -68,7 +68,9 @@ def test_a_kernel_without_features_says_so() -> None:
 
 def believed(kernel: Kernel, sparse: bool) -> Posterior:
     rng = np.random.default_rng(11)
-    points = Points(np.arange(6), rng.random((6, 2)), np.arange(1.0, 7.0), rng.standard_normal(6))
+    points = Observations(
+        np.arange(6), rng.random((6, 2)), np.arange(1.0, 7.0), rng.standard_normal(6)
+    )
     scene = Scene(kernel, 0.05, points, X)
     return scene.nystrom(3) if sparse else scene.exact()
 
@@ -89,10 +91,10 @@ def test_a_few_draws_have_them_nearly(kernel: Kernel, sparse: bool) -> None:
 
 def compare(kernel: Kernel, sparse: bool, draws: int) -> None:
     """Compare mean and covariance of many draws, each with features of its own."""
-    posterior, places = believed(kernel, sparse), Places(nr.Pool(X))
+    posterior, places = believed(kernel, sparse), Points(nr.Pool(X))
     rng = np.random.default_rng(5)
     S = np.array(
-        [Paths.drawn(posterior, places, 1, 2.0, rng).values(X)[:, 0] for _ in range(draws)]
+        [Paths.sampled(posterior, places, 1, 2.0, rng).values(X)[:, 0] for _ in range(draws)]
     )
     mean, covariance = posterior.mean(X), 4.0 * posterior.covariance(X, X)
     off = (S - mean).mean(axis=0) / (S.std(axis=0) / draws**0.5)
@@ -104,10 +106,10 @@ def compare(kernel: Kernel, sparse: bool, draws: int) -> None:
 
 def test_functions_drawn_together_are_independent() -> None:
     """A batch of equal functions would be one evaluation thirty times."""
-    posterior, places = believed(nr.RBF(0.5), False), Places(nr.Pool(X))
+    posterior, places = believed(nr.RBF(0.5), False), Points(nr.Pool(X))
     rng, total = np.random.default_rng(2), np.zeros((9, 9))
     for _ in range(400):
-        F = Paths.drawn(posterior, places, 2, 1.0, rng).values(X) - posterior.mean(X)[:, None]
+        F = Paths.sampled(posterior, places, 2, 1.0, rng).values(X) - posterior.mean(X)[:, None]
         total += np.outer(F[:, 0], F[:, 1])
     spread = np.sqrt(np.outer(posterior.variance(X), posterior.variance(X)) / 400)
     assert (np.abs(total / 400) < TOO_FAR * spread).all()
@@ -117,7 +119,7 @@ def test_landmarks_have_prior_variances_and_covariances_with_landmarks() -> None
     """What stands for a prior without random features, and exactly what it keeps of it."""
     kernel, marks, rng = Brownian(), X[:4], np.random.default_rng(3)
     drawn = np.concatenate(
-        [Landmarks.drawn(kernel, marks, 50, rng).values(X).T for _ in range(200)]
+        [Landmarks.sampled(kernel, marks, 50, rng).values(X).T for _ in range(200)]
     )
     C, n = drawn.T @ drawn / len(drawn), len(drawn)
     K = kernel(X, X)
@@ -135,12 +137,12 @@ def test_draws_through_landmarks_have_the_posteriors_mean_and_variance(sparse: b
     """
     rng, kernel = np.random.default_rng(6), Brownian()
     pool = rng.random((3000, 2))
-    points = Points(np.arange(40), pool[:40], np.ones(40), rng.standard_normal(40))
+    points = Observations(np.arange(40), pool[:40], np.ones(40), rng.standard_normal(40))
     scene = Scene(kernel, 0.01, points, pool)
     posterior: Posterior = scene.nystrom(25) if sparse else scene.exact()
-    Q, places = pool[100:160], Places(nr.Pool(pool))
+    Q, places = pool[100:160], Points(nr.Pool(pool))
     S = np.concatenate(
-        [Paths.drawn(posterior, places, 32, 1.0, rng).values(Q).T for _ in range(40)]
+        [Paths.sampled(posterior, places, 32, 1.0, rng).values(Q).T for _ in range(40)]
     )
     off = (S.mean(axis=0) - posterior.mean(Q)) / np.sqrt(posterior.variance(Q) / len(S))
     ratio = S.var(axis=0) / posterior.variance(Q)
@@ -152,7 +154,7 @@ def test_a_function_has_one_value_at_a_point() -> None:
     """White parts are made of the bits of a point, whichever rows it is asked with."""
     for kernel in (Brownian(), nr.Matern(0.5, 0.2)):
         posterior = believed(kernel, False)
-        paths = Paths.drawn(posterior, Places(nr.Pool(X)), 2, 1.0, np.random.default_rng(1))
+        paths = Paths.sampled(posterior, Points(nr.Pool(X)), 2, 1.0, np.random.default_rng(1))
         whole = paths.values(X)
         for at in range(9):
             np.testing.assert_allclose(paths.values(X[at : at + 1])[0], whole[at], atol=1e-5)
@@ -162,22 +164,22 @@ def test_a_function_has_one_value_at_a_point() -> None:
 def test_where_all_is_known_draws_are_the_mean(scene: Scene, seed: int) -> None:
     """Millions of repeats leave nothing to draw: cancellation must not bring noise back."""
     p = scene.points
-    sure = Points(p.rows, p.X, np.full(len(p), 1e9), p.y)
-    posterior = scene.prior().condition(sure, Points.none(p.X.shape[1]), no_rng())
-    places = Places(nr.Pool(scene.pool))
-    values = Paths.drawn(posterior, places, 1, 1.0, np.random.default_rng(seed)).values(p.X)[:, 0]
+    sure = Observations(p.rows, p.X, np.full(len(p), 1e9), p.y)
+    posterior = scene.prior().condition(sure, Observations.none(p.X.shape[1]), no_rng())
+    places = Points(nr.Pool(scene.pool))
+    values = Paths.sampled(posterior, places, 1, 1.0, np.random.default_rng(seed)).values(p.X)[:, 0]
     room = 1e-3 * float(scene.kernel.diagonal(p.X).max()) ** 0.5
     assert (np.abs(values - posterior.mean(p.X)) < room + 1e-3 * np.abs(p.y).max()).all()
 
 
 def test_the_cut_is_met_as_rarely_as_it_says() -> None:
     """A cut that bit often would be another algorithm."""
-    posterior, pool = believed(nr.RBF(0.3), False), Places(nr.Pool(GRID))
+    posterior, pool = believed(nr.RBF(0.3), False), Points(nr.Pool(GRID))
     cut = -float(ndtri(ODDS / len(GRID)))
     mean, std = posterior.mean(GRID), np.sqrt(posterior.variance(GRID))
     rng, passed = np.random.default_rng(4), 0
     for _ in range(60):
-        values = Paths.drawn(posterior, pool, 32, 1.0, rng).values(GRID)
+        values = Paths.sampled(posterior, pool, 32, 1.0, rng).values(GRID)
         passed += int((values > (mean + cut * std)[:, None]).any(axis=0).sum())
     assert passed <= binom.ppf(1 - 1e-6, 60 * 32, ODDS)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Mask, Matrix
-from noregret.posteriors import ExactPosterior, Points, Posterior
+from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.search import Enumeration
 from slow_references import FullRanking, FullSearch
 from strategies import Diary, Scene, scenes
@@ -50,9 +50,9 @@ def test_a_candidate_stays_no_longer_than_it_wins(
     for most in (1, 2, 3, 7, 50, 50, 50, 50):
         row = ranking.best()
         assert full.best() == row
-        count = ranking.stays(row, most)
+        count = ranking.repeats_while_best(row, most)
         assert 1 <= count <= most
-        assert ranking.stays(row, count) == count
+        assert ranking.repeats_while_best(row, count) == count
         assert wins(full, row, count) == count
         ranking.shrink(row, count)
 
@@ -68,14 +68,14 @@ def test_runs_are_found_in_few_goes_where_others_do_not_move(
     rng = np.random.default_rng(seed)
     X: Matrix = np.arange(0.0, 1200.0, 100.0)[:, None]
     w = rng.integers(1, 9, 12).astype(np.float64)
-    points = Points(np.arange(12), X, w, rng.standard_normal(12))
+    points = Observations(np.arange(12), X, w, rng.standard_normal(12))
     stale = Scene(nr.RBF(1.0), 10.0 ** rng.uniform(-1, 3), points, X).exact()
     ranking = Enumeration(nr.Pool(X)).rank(stale, how, beta, nobody(12))
     full = FullSearch(nr.Pool(X)).rank(stale, how, beta, nobody(12))
     for _ in range(5):
         row, left = ranking.best(), wins(full, full.best(), most)
         for _ in range(2):
-            count = ranking.stays(row, left) if left else 0
+            count = ranking.repeats_while_best(row, left) if left else 0
             left -= count
             if count:
                 ranking.shrink(row, count)
@@ -85,22 +85,22 @@ def test_runs_are_found_in_few_goes_where_others_do_not_move(
 
 def test_a_candidate_alone_stays_for_all_there_is_room_for() -> None:
     """Nobody could ever be better."""
-    scene = Scene(nr.RBF(1.0), 1.0, Points.none(1), np.zeros((1, 1)))
+    scene = Scene(nr.RBF(1.0), 1.0, Observations.none(1), np.zeros((1, 1)))
     ranking = Enumeration(nr.Pool(scene.pool)).rank(scene.exact(), nr.UCB(), 1.0, nobody(1))
     ranking.shrink(0, 1)
     assert ranking.best() == 0
     for most in (1, 2, 3, 4, 5, 1000, 10**9):
-        assert ranking.stays(0, most) == most
+        assert ranking.repeats_while_best(0, most) == most
 
 
 def test_of_twins_neither_stays() -> None:
     """Equal candidates shrink alike, and the lowest row goes on being best: one at a time."""
     X = np.zeros((3, 1))
-    scene = Scene(nr.RBF(1.0), 5.0, Points.none(1), X)
+    scene = Scene(nr.RBF(1.0), 5.0, Observations.none(1), X)
     ranking = Enumeration(nr.Pool(X)).rank(scene.exact(), nr.UCB(), 1.0, nobody(3))
     for _ in range(5):
         assert ranking.best() == 0
-        ranking.shrink(0, ranking.stays(0, 100))
+        ranking.shrink(0, ranking.repeats_while_best(0, 100))
 
 
 @pytest.mark.parametrize("name", ["variance", "mean"])
@@ -119,10 +119,10 @@ def test_rounding_is_found_repaired_and_logged(
         posterior = diary.believed(posterior)
         if step % 10 == 5:
             search.rank(posterior, nr.UCB(), 2.0, nobody(300))
-            survey = search._survey
-            assert survey is not None
-            survey.refresh(np.arange(300))
-            getattr(survey, name)[:] *= 1 + error
+            cache = search._cache
+            assert cache is not None
+            cache.refresh(np.arange(300))
+            getattr(cache, name)[:] *= 1 + error
             with caplog.at_level(logging.INFO, logger="noregret"):
                 caplog.clear()
                 ranking = search.rank(posterior, nr.UCB(), 2.0, nobody(300))

@@ -16,8 +16,8 @@ from scipy.stats import binom
 
 import noregret as nr
 from noregret.arrays import Vector
-from noregret.posteriors import ExactPosterior, NystromPosterior, Points
-from noregret.widths import Information, Standing
+from noregret.posteriors import ExactPosterior, NystromPosterior, Observations
+from noregret.widths import Information, WidthInputs
 from strategies import RKHSProblem, no_rng, rkhs_problem
 
 DELTA = 0.2
@@ -111,7 +111,7 @@ def check(case: Case, seeds: Iterable[int], budget: int) -> None:
         assert optimizer.certificate().theorem.startswith(case.theorem)
         posterior = optimizer._state.posterior
         if isinstance(posterior, NystromPosterior):
-            shares.append(len(posterior.members) / len(posterior.points))
+            shares.append(len(posterior.members) / len(posterior.observed))
     covered = sum(gap <= 1.0 for gap in gaps)
     narrow = sum(gap <= 0.1 for gap in gaps)  # what a band of a tenth would cover
     assert covered >= fewest(len(gaps)), sorted(gaps)
@@ -148,10 +148,10 @@ def test_the_rkhs_band_is_tight_on_one_candidate_evaluated_for_ever() -> None:
     prior = ExactPosterior.prior(nr.RBF(1.0), noise_std=noise, ridge=noise**2, dim=1)
     gaps: Vector = np.zeros(runs)
     for t, average in zip(times, averages.T, strict=True):
-        told = Points(np.array([0]), x, np.array([t]), np.array([1.0]))
-        posterior = prior.condition(told, Points.none(1), no_rng())
+        told = Observations(np.array([0]), x, np.array([t]), np.array([1.0]))
+        posterior = prior.condition(told, Observations.none(1), no_rng())
         beta = nr.RKHSWidth(DELTA).beta(
-            Standing(
+            WidthInputs(
                 posterior=posterior,
                 candidates=1,
                 evaluations=int(t),
@@ -174,10 +174,10 @@ def test_the_bayesian_band_holds_for_many_unrelated_candidates() -> None:
     """
     N, runs, spent = 400, 4000, 6 * DELTA / np.pi**2
     prior = ExactPosterior.prior(nr.RBF(1e-4), noise_std=1.0, ridge=1.0, dim=1)
-    standing = Standing(
+    inputs = WidthInputs(
         posterior=prior, candidates=N, evaluations=0, norm_bound=1.0, information=Information()
     )
-    beta = nr.BayesianWidth(DELTA).beta(standing)
+    beta = nr.BayesianWidth(DELTA).beta(inputs)
     X = np.linspace(0.0, 1.0, N)[:, None]
     np.testing.assert_allclose(prior.kernel(X, X), np.eye(N), atol=1e-12)
     mean, variance = prior.marginals(X)

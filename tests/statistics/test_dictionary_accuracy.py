@@ -23,8 +23,8 @@ from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.policies import Purpose
 from noregret.policies.random_streams import stream
-from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
-from noregret.posteriors.dictionary import draw, inclusion_probabilities
+from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample
+from noregret.posteriors.dictionary import inclusion_probabilities, sample_members
 from strategies import RTOL, no_rng
 
 RANK = 1e-12  # eigenvalues below this share of the largest are rounding
@@ -36,7 +36,7 @@ class Crowd:
 
     kernel: Kernel
     ridge: float
-    points: Points
+    points: Observations
     pool: Matrix
 
     @classmethod
@@ -45,7 +45,7 @@ class Crowd:
         few = n // 20
         X = np.vstack([0.5 * rng.random((n - few, dim)), 0.5 + rng.random((few, dim))])
         w = rng.integers(1, most + 1, size=n).astype(np.float64)
-        points = Points(np.arange(n), X, w, rng.standard_normal(n))
+        points = Observations(np.arange(n), X, w, rng.standard_normal(n))
         return cls(kernel, ridge, points, 2.0 * rng.random((300, dim)))  # within reach and beyond
 
     @property
@@ -54,7 +54,7 @@ class Crowd:
 
     def exact(self) -> ExactPosterior:
         prior = ExactPosterior.prior(self.kernel, noise_std=1.0, ridge=self.ridge, dim=self.dim)
-        return prior.condition(self.points, Points.none(self.dim), no_rng())
+        return prior.condition(self.points, Observations.none(self.dim), no_rng())
 
     def sparse(self, drawn: Indices) -> NystromPosterior:
         prior = NystromPosterior.prior(
@@ -77,8 +77,8 @@ class Crowd:
         )
 
 
-def subset(points: Points, index: Indices) -> Points:
-    return Points(points.rows[index], points.X[index], points.w[index], points.y[index])
+def subset(points: Observations, index: Indices) -> Observations:
+    return Observations(points.rows[index], points.X[index], points.w[index], points.y[index])
 
 
 def epsilon(whitened: Matrix, p: Vector, drawn: Indices) -> float:
@@ -107,17 +107,17 @@ def test_sparse_variances_are_within_the_factor_of_the_drawn_dictionary(variance
         earlier = Crowd(
             ROUGH.kernel,
             ROUGH.ridge,
-            Points(ROUGH.points.rows, X, np.ceil(w / 2), ROUGH.points.y),
+            Observations(ROUGH.points.rows, X, np.ceil(w / 2), ROUGH.points.y),
             ROUGH.pool,
         )
         p = inclusion_probabilities(earlier.points.w, earlier.exact().variance(X), 100.0, 12.0)
-        variance = earlier.sparse(draw(p, stream(99, Purpose.DICTIONARY, 0))).variance(X)
+        variance = earlier.sparse(sample_members(p, stream(99, Purpose.DICTIONARY, 0))).variance(X)
     p = inclusion_probabilities(w, variance, ROUGH.ridge, 12.0)
     truth = exact.variance(ROUGH.pool)
 
     accurate, regressors_fail, deaf_fail = 0, 0, 0
     for seed in range(STREAMS):
-        drawn = draw(p, stream(seed, Purpose.DICTIONARY, 1))
+        drawn = sample_members(p, stream(seed, Purpose.DICTIONARY, 1))
         assert 3 * len(drawn) < n
         eps = epsilon(whitened, p, drawn)
         if eps >= 1:
@@ -130,7 +130,7 @@ def test_sparse_variances_are_within_the_factor_of_the_drawn_dictionary(variance
         assert ratio.min() >= (1 - RTOL) / alpha, (seed, eps, ratio.min())
         regressors = np.diag(sparse.model_covariance(ROUGH.pool, ROUGH.pool)) / truth
         regressors_fail += int(regressors.min() < 1 / alpha)
-        once = Points(ROUGH.points.rows, X, np.ones(n), ROUGH.points.y)
+        once = Observations(ROUGH.points.rows, X, np.ones(n), ROUGH.points.y)
         deaf = sparse.rebuilt(once, subset(once, drawn)).variance(ROUGH.pool) / truth
         deaf_fail += int(deaf.max() > alpha)
     assert accurate >= 0.9 * STREAMS
@@ -150,7 +150,7 @@ def test_enough_oversampling_gives_half_accuracy_at_the_stated_rate() -> None:
     accurate = {}
     for oversample in (enough, enough / 40):
         p = inclusion_probabilities(w, variance, SMOOTH.ridge, oversample)
-        drawn = [draw(p, stream(seed, Purpose.DICTIONARY, 0)) for seed in range(draws)]
+        drawn = [sample_members(p, stream(seed, Purpose.DICTIONARY, 0)) for seed in range(draws)]
         assert max(map(len, drawn)) < n / 3
         accurate[oversample] = sum(epsilon(whitened, p, d) <= eps for d in drawn)
     assert accurate[enough] >= binom.ppf(1e-3, draws, 1 - delta), accurate
@@ -167,7 +167,7 @@ def test_points_are_included_as_often_as_their_probability_says() -> None:
     X = np.linspace(0.0, 12.0, n)[:, None]
     w = np.ones(n)
     w[6] = repeats
-    points = Points(np.arange(n), X, w, rng.standard_normal(n))
+    points = Observations(np.arange(n), X, w, rng.standard_normal(n))
     kernel = nr.Matern(nu=0.5, lengthscale=1.0)  # rough: no point depends on others
     prior = NystromPosterior.prior(
         kernel, noise_std=1.0, ridge=ridge, dim=1, oversample=Oversample(q)
@@ -182,7 +182,7 @@ def test_points_are_included_as_often_as_their_probability_says() -> None:
 
     included = np.zeros(n)
     for seed in range(streams):
-        fresh = stale.condition(points, Points.none(1), stream(seed, Purpose.DICTIONARY, 3))
+        fresh = stale.condition(points, Observations.none(1), stream(seed, Purpose.DICTIONARY, 3))
         included[fresh.members.rows] += 1
     z = (included / streams - p) / deviation
     assert np.abs(z).max() < 4.5, dict(enumerate(z.round(1)))
@@ -197,6 +197,6 @@ def test_draws_at_different_steps_are_independent() -> None:
     both = np.zeros((2, M, len(p)))
     for seed in range(M):
         for step in (0, 1):
-            both[step, seed, draw(p, stream(seed, Purpose.DICTIONARY, step))] = 1.0
+            both[step, seed, sample_members(p, stream(seed, Purpose.DICTIONARY, step))] = 1.0
     correlation = float(np.corrcoef(both[0].ravel(), both[1].ravel())[0, 1])
     assert abs(correlation) < 4.5 / math.sqrt(both[0].size)

@@ -11,7 +11,7 @@ import noregret as nr
 from noregret.policies import Belief, Purpose
 from noregret.policies.random_streams import stream
 from noregret.posteriors import NystromPosterior, Oversample
-from noregret.posteriors.dictionary import draw, inclusion_probabilities
+from noregret.posteriors.dictionary import inclusion_probabilities, sample_members
 from strategies import rkhs_problem
 
 
@@ -69,13 +69,13 @@ def test_a_run_past_its_horizon_draws_its_dictionaries_with_the_raised_factor() 
         assert isinstance(state, Belief)
         assert isinstance(fresh, Belief)
         assert isinstance(fresh.posterior, NystromPosterior)
-        told = fresh.posterior.points
+        told = fresh.posterior.observed
         assert int(told.w.sum()) == step
         variance = state.posterior.variance(told.X)
         members = {}
         for q in (0.7, raised.at(step)):
             p = inclusion_probabilities(told.w, variance, 1.0, q)
-            drawn = draw(p, stream(6, Purpose.DICTIONARY, step))
+            drawn = sample_members(p, stream(6, Purpose.DICTIONARY, step))
             members[q] = set(told.rows[drawn].tolist())
         assert set(fresh.posterior.members.rows.tolist()) == members[raised.at(step)]
         differ += members[0.7] != members[raised.at(step)]

@@ -99,7 +99,7 @@ def dictionaries(
         stale = posterior_of(optimizer)
         batch = optimizer.ask()
         fresh = posterior_of(optimizer)
-        told = fresh.points
+        told = fresh.observed
         p = inclusion_probabilities(told.w, stale.variance(told.X), RIDGE, q)
         drawn.append(Drawn(int(told.w.sum()), len(fresh.members), float(p.sum())))
         order = np.asarray(batch.sequence, dtype=np.int64)

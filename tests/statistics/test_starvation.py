@@ -8,7 +8,7 @@ import pytest
 import noregret as nr
 from noregret.policies import Purpose
 from noregret.policies.random_streams import stream
-from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points
+from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample
 from slow_references import DenseNystrom
 from strategies import no_rng
 
@@ -28,13 +28,13 @@ def test_far_from_all_data_the_sparse_posterior_keeps_the_prior_variance(t: int,
     """
     rng = np.random.default_rng([seed, t])
     X, y = 0.5 * rng.random((t, 1)), rng.standard_normal(t)
-    none = Points.none(1)
+    none = Observations.none(1)
     prior = NystromPosterior.prior(
         KERNEL, noise_std=RIDGE**0.5, ridge=RIDGE, dim=1, oversample=Oversample(2.0)
     )
     sparse = prior
     for n in range(1, t + 1):
-        told = Points(np.arange(n), X[:n], np.ones(n), y[:n])
+        told = Observations(np.arange(n), X[:n], np.ones(n), y[:n])
         sparse = sparse.condition(told, none, stream(seed, Purpose.DICTIONARY, n))
     exact = ExactPosterior.prior(KERNEL, noise_std=RIDGE**0.5, ridge=RIDGE, dim=1)
     exact = exact.condition(told, none, no_rng())

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.widths import GuessAndDouble, Information, KnownNorm, ScaledWidth, Standing, Width
+from noregret.widths import GuessAndDouble, Information, KnownNorm, ScaledWidth, Width, WidthInputs
 from noregret.widths.base import is_refuted
 from slow_references import DenseGP, repeated
 from strategies import Scene, scenes
@@ -19,14 +19,14 @@ from strategies import Scene, scenes
 REL = 1e-8
 
 
-def standing_of(scene: Scene, F: float, noise: float, sparse: bool = False) -> Standing:
+def standing_of(scene: Scene, F: float, noise: float, sparse: bool = False) -> WidthInputs:
     posterior = scene.nystrom(len(scene.points)) if sparse else scene.exact()
     posterior = replace(posterior, noise_std=noise)
     t = int(scene.points.w.sum())
     information = Information()
     for k, variance in enumerate(scene.kernel.diagonal(scene.points.X)):
         information = information.plus(float(variance) / scene.ridge, times=k + 1)
-    return Standing(posterior, 500, t, F, information)
+    return WidthInputs(posterior, 500, t, F, information)
 
 
 @given(scenes(), st.floats(0.1, 5), st.floats(0.05, 2), st.floats(0.01, 0.9))
@@ -67,7 +67,7 @@ def test_at_one_evaluation_every_width_is_positive() -> None:
     scene = Scene(
         nr.RBF(1.0),
         1.0,
-        nr.posteriors.Points(np.array([0]), np.zeros((1, 1)), np.ones(1), np.ones(1)),
+        nr.posteriors.Observations(np.array([0]), np.zeros((1, 1)), np.ones(1), np.ones(1)),
         np.zeros((2, 1)),
     )
     s = replace(standing_of(scene, 1e-9, 1.0), evaluations=1)
@@ -104,7 +104,7 @@ def test_a_norm_bound_that_the_data_contradict_is_said_not_to_hold() -> None:
     """Values of 20 under a unit prior refute a norm of 1; the certificate must not stay silent."""
     x = np.zeros((1, 1))
     for y, holds in ((20.0, False), (0.8, None)):
-        points = nr.posteriors.Points(np.array([0]), x, np.array([50.0]), np.array([y]))
+        points = nr.posteriors.Observations(np.array([0]), x, np.array([50.0]), np.array([y]))
         s = standing_of(Scene(nr.RBF(1.0), 1.0, points, x), 1.0, 1.0)
         assert nr.RKHSWidth(0.1).assumptions(s)[0].holds is holds
 
@@ -114,7 +114,7 @@ def test_assumptions_are_checked_where_they_can_be() -> None:
     scene = Scene(
         nr.RBF(1.0),
         0.25,
-        nr.posteriors.Points(np.array([0]), np.zeros((1, 1)), np.ones(1), np.ones(1)),
+        nr.posteriors.Observations(np.array([0]), np.zeros((1, 1)), np.ones(1), np.ones(1)),
         np.zeros((2, 1)),
     )
     s = standing_of(scene, 1.0, 0.5, sparse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from noregret.automatic import Learner, Manner
+from noregret.automatic import AutoPolicy, AutoSettings
 from noregret.errors import (
     ArgumentError,
     require_at_least,
@@ -13,9 +13,9 @@ from noregret.errors import (
     require_flag,
     require_probability,
 )
-from noregret.fitting import Owned, family_for
+from noregret.fitting import WithCandidateEffect, family_for
 from noregret.optimizer import Goal, Optimizer
-from noregret.pools import Domain, Places, require_domain
+from noregret.pools import Domain, Points, require_domain
 from noregret.search import search_of
 
 
@@ -54,7 +54,7 @@ def auto(
     70
     """
     require_domain(pool)
-    places = Places(pool)
+    points = Points(pool)
     require_choice("attitude", attitude, ("safe", "balanced", "greedy"))
     require_count("workers", workers)
     cost = require_at_least("switch_cost", switch_cost, 0.0)
@@ -63,25 +63,25 @@ def auto(
             f"switch_cost={cost:g} lengthens stays of one worker; workers={workers} evaluate "
             "different candidates at the same time. Give one of the two."
         )
-    family, names = family_for(places)
-    if places.candidates:
-        family = Owned(family)
+    family, names = family_for(points)
+    if points.candidates:
+        family = WithCandidateEffect(family)
     if cost and require_flag("deterministic", deterministic):
         raise ArgumentError(
             f"switch_cost={cost:g} lengthens stays on a candidate; deterministic=True evaluates "
             "none twice. Give one of the two."
         )
-    learner = Learner(
-        search=search_of(places),
+    learner = AutoPolicy(
+        search=search_of(points),
         family=family,
         names=names,
-        manner=Manner(
+        settings=AutoSettings(
             attitude=attitude,
             delta=require_probability("delta", delta),
             workers=int(workers),
             switch_cost=cost,
             deterministic=require_flag("deterministic", deterministic),
-            enumerates=bool(places.candidates),
+            enumerates=bool(points.candidates),
         ),
     )
-    return Optimizer(places, learner, seed=seed, goal=goal)
+    return Optimizer(points, learner, seed=seed, goal=goal)

@@ -21,7 +21,7 @@ from noregret.policies import (
     as_groups,
     baselines,
 )
-from noregret.pools import BitPool, Box, Domain, MappedPool, Places, Pool, require_domain
+from noregret.pools import BitPool, Box, Domain, MappedPool, Points, Pool, require_domain
 
 
 def random_search(
@@ -148,7 +148,7 @@ def ts_qff(
     require_kernel(kernel)
     noise = require_positive("noise_std", noise_std)
     lam = noise**2 if ridge is None else require_positive("ridge", ridge)
-    features = quadrature(kernel, Places(pool), nodes)
+    features = quadrature(kernel, Points(pool), nodes)
     if lam < LEAST_RIDGE * features.variance:
         raise ArgumentError(
             f"ts_qff needs a ridge (noise_std², if not given) of at least {LEAST_RIDGE:g} of the "

@@ -30,7 +30,7 @@ from noregret.policies import (
     UncertaintySampling,
     UniformStart,
 )
-from noregret.pools import Domain, Places, require_domain
+from noregret.pools import Domain, Points, require_domain
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Search, search_of
 from noregret.widths import BayesianWidth, GuessAndDouble, KnownNorm, NormBound, ScaledWidth, Width
@@ -110,10 +110,10 @@ def shows_settings(algorithm: Callable[P, R]) -> Callable[P, R]:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class ResolvedSettings:
     """Settings checked and resolved: what the sentences below are made of."""
 
-    pool: Places
+    pool: Points
     kernel: Kernel
     noise_std: float
     ridge: float
@@ -220,17 +220,17 @@ def plan(
     given: Settings,
     *,
     least_ridge_in_theory: float = 0.0,
-) -> Plan:
+) -> ResolvedSettings:
     """Check what a user gave and resolve what was left open."""
     require_domain(pool)
-    places, settings = Places(pool), _checked(given)
+    points, settings = Points(pool), _checked(given)
     noise = require_positive("noise_std", noise_std)
     theory = require_choice("preset", settings["preset"], ("experiments", "theory")) == "theory"
     least = least_ridge_in_theory if theory else 0.0
     own = as_kernel(kernel)
-    probe(own, places.glance(PROBED))
-    return Plan(
-        pool=places,
+    probe(own, points.glance(PROBED))
+    return ResolvedSettings(
+        pool=points,
         kernel=own,
         noise_std=noise,
         ridge=_ridge(settings["ridge"], noise, least),
@@ -238,8 +238,8 @@ def plan(
         delta=_delta(settings["delta"], settings["horizon"]),
         horizon=settings["horizon"],
         theory=theory,
-        width=_width(settings["width"], places),
-        start=_start(places, settings["start"]),
+        width=_width(settings["width"], points),
+        start=_start(points, settings["start"]),
         min_batch=settings["min_batch"],
         goal=settings["goal"],
         offset=settings["offset"],
@@ -276,7 +276,7 @@ def _delta(delta: float | None, horizon: int | None) -> float:
     return require_probability("delta", delta)
 
 
-def _width(width: Width | None, pool: Places) -> Width | None:
+def _width(width: Width | None, pool: Points) -> Width | None:
     if width is not None and (isinstance(width, type) or not isinstance(width, Width)):
         raise ArgumentError(
             f"width must be a width such as noregret.BayesianWidth(), or a multiple of one, "
@@ -301,7 +301,7 @@ def _norm(norm_bound: float | Literal["double"]) -> NormBound:
     return KnownNorm(require_positive("norm_bound", norm_bound))
 
 
-def _start(pool: Places, given: Initial) -> Start | UncertaintyDesign:
+def _start(pool: Points, given: Initial) -> Start | UncertaintyDesign:
     if given is None:
         return UniformStart()
     if isinstance(given, type):

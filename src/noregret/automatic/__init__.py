@@ -1,6 +1,6 @@
 """The policy that is told nothing: model, settings and exploration are learned."""
 
-from noregret.automatic.policy import Learner
-from noregret.automatic.settings import Manner
+from noregret.automatic.policy import AutoPolicy
+from noregret.automatic.settings import AutoSettings
 
-__all__ = ["Learner", "Manner"]
+__all__ = ["AutoPolicy", "AutoSettings"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from noregret.fitting import Family, Fixed, Grouped, Joint, Lesson, Owned
+from noregret.fitting import Family, FittedModel, Fixed, Grouped, Joint, WithCandidateEffect
 from noregret.text import counted
 
 FAR = 10.0  # ranges: a feature of longer lengthscale hardly matters
@@ -23,11 +23,11 @@ THEOREMS = (
 
 def account_of(
     family: Family,
-    lesson: Lesson | None,
+    fitted: FittedModel | None,
     *,
     how: str,
     attitude: str,
-    hopes: bool,
+    uses_knowledge_gradient: bool,
     deterministic: bool,
     failed: int,
     lost: int,
@@ -35,36 +35,36 @@ def account_of(
     outwards: Callable[[float], float],
 ) -> tuple[str, ...]:
     """Return some sentences: what is done and why, the model, its noise, what is guaranteed."""
-    if lesson is None:
+    if fitted is None:
         begun = "No value was told yet" if failed else "Nothing told yet"
         return (f"{begun}: the first candidates are drawn by chance.", *_failures(failed, lost))
-    if lesson.is_constant:
+    if fitted.is_constant:
         same = "All values told were the same: nothing is known of scale or noise yet."
         return (f"{how}.", same, *_failures(failed, lost))
     return (
         f"{how}.",
-        f"{_kernel(family, lesson, names, outwards)}.",
-        f"{_noise(lesson)}.",
-        *_calibration(lesson),
-        *(_hope(lesson) if hopes else ()),
-        *_caution(lesson),
-        *_floor(lesson, outwards),
-        *_ceiling(lesson),
+        f"{_kernel(family, fitted, names, outwards)}.",
+        f"{_noise(fitted)}.",
+        *_calibration(fitted),
+        *(_optimism(fitted) if uses_knowledge_gradient else ()),
+        *_caution(fitted),
+        *_floor(fitted, outwards),
+        *_ceiling(fitted),
         *_failures(failed, lost),
-        *_agreement(lesson, deterministic),
+        *_agreement(fitted, deterministic),
         f"{_guarantee(attitude)}.",
     )
 
 
 def _kernel(
-    family: Family, lesson: Lesson, names: Sequence[str], outwards: Callable[[float], float]
+    family: Family, fitted: FittedModel, names: Sequence[str], outwards: Callable[[float], float]
 ) -> str:
-    model = lesson.model
-    deviation, mean = math.sqrt(model.scale), outwards(model.mean)
-    begin = f"Model {lesson.number}: f spreads by {deviation:.3g} about {mean:.4g}"
-    share = model.own / model.scale
+    estimate = fitted.estimate
+    deviation, mean = math.sqrt(estimate.scale), outwards(estimate.mean)
+    begin = f"Model {fitted.number}: f spreads by {deviation:.3g} about {mean:.4g}"
+    share = estimate.effect_variance / estimate.scale
     end = f"; {share:.0%} of the variance is each candidate's own" if share >= 0.01 else ""
-    if isinstance(family, Owned):
+    if isinstance(family, WithCandidateEffect):
         family = family.inner
     if isinstance(family, Fixed):
         return f"{begin}; candidates are as alike as the bits they share (Tanimoto){end}"
@@ -75,7 +75,7 @@ def _kernel(
         if isinstance(family, Joint)
         else shape[family.shape]
     )
-    lengths = np.exp(model.theta[2 : 2 + family.lengthscales])
+    lengths = np.exp(estimate.theta[2 : 2 + family.lengthscales])
     lengths[~family.varies] = math.inf
     order = [int(j) for j in np.argsort(lengths, kind="stable")[:NAMED] if lengths[j] < FAR]
     listed = ", ".join(f"{names[j]} {lengths[j]:.2g}" for j in order)
@@ -87,8 +87,8 @@ def _kernel(
     return f"{begin}; {kind}; {matter}{end}"
 
 
-def _noise(lesson: Lesson) -> str:
-    error, noise = lesson.error, lesson.model.noise_std
+def _noise(fitted: FittedModel) -> str:
+    error, noise = fitted.error, fitted.estimate.noise_std
     if error.freedom:
         replicates = counted(round(error.freedom), "replicate")
         text = f"Noise {noise:.3g} an evaluation, by {replicates} and likelihood"
@@ -96,49 +96,50 @@ def _noise(lesson: Lesson) -> str:
         text = f"Noise {noise:.3g} an evaluation, by likelihood: no replicates were told yet"
     if error.cut:
         text += f"; of {counted(error.cut, 'candidate')} it was cut, being far more than the rest's"
-    if lesson.is_uneven:
+    if fitted.is_uneven:
         text += (
             "; it DIFFERS across the pool, or is far from Gaussian: bounds are off where it is more"
         )
     return text
 
 
-def _calibration(lesson: Lesson) -> tuple[str, ...]:
-    if not lesson.is_calibrated:
+def _calibration(fitted: FittedModel) -> tuple[str, ...]:
+    if not fitted.is_calibrated:
         return ()
-    if lesson.widening == 1:
+    if fitted.widening == 1:
         return ("Left out one by one, points lie where the model expects them.",)
     return (
         f"Left out one by one, points lie farther off than the model expects: deviations are "
-        f"widened by {lesson.widening:.2f}.",
+        f"widened by {fitted.widening:.2f}.",
     )
 
 
-def _hope(lesson: Lesson) -> tuple[str, ...]:
-    if lesson.hope > LITTLE:
+def _optimism(fitted: FittedModel) -> tuple[str, ...]:
+    if fitted.optimism > LITTLE:
         return ()
     return (
         f"More of them were expected above the best than were: what may be gained beyond it counts "
-        f"{lesson.hope:.2g} times.",
+        f"{fitted.optimism:.2g} times.",
     )
 
 
-def _caution(lesson: Lesson) -> tuple[str, ...]:
+def _caution(fitted: FittedModel) -> tuple[str, ...]:
     said = []
-    if lesson.youth >= NOTABLE:
+    if fitted.small_sample_factor >= NOTABLE:
         said.append(
-            f"Bounds are {lesson.youth:.2g} times as wide: from {counted(lesson.points, 'point')} "
+            f"Bounds are {fitted.small_sample_factor:.2g} times as wide: from "
+            f"{counted(fitted.points, 'point')} "
             "little is known of how far values spread."
         )
-    if lesson.is_tentative:
+    if fitted.is_tentative:
         said.append("All of it may be noise about a constant, so that bounds reach that too.")
     return tuple(said)
 
 
-def _floor(lesson: Lesson, outwards: Callable[[float], float]) -> tuple[str, ...]:
-    if not lesson.floored:
+def _floor(fitted: FittedModel, outwards: Callable[[float], float]) -> tuple[str, ...]:
+    if not fitted.floored:
         return ()
-    floor, some = f"{outwards(lesson.floor):.4g}", counted(lesson.floored, "average")
+    floor, some = f"{outwards(fitted.floor):.4g}", counted(fitted.floored, "average")
     return (f"What is far worse than the rest counts as {floor}, to mind the best: {some}.",)
 
 
@@ -151,8 +152,8 @@ def _failures(failed: int, lost: int) -> tuple[str, ...]:
     return (f"{counted(failed, 'evaluation')} failed{never}{low}.",)
 
 
-def _agreement(lesson: Lesson, deterministic: bool) -> tuple[str, ...]:
-    error = lesson.error
+def _agreement(fitted: FittedModel, deterministic: bool) -> tuple[str, ...]:
+    error = fitted.error
     if deterministic and error.variance > 0:
         return (
             "Values of the same candidate DIFFER, though they were said to be deterministic: their "
@@ -165,11 +166,11 @@ def _agreement(lesson: Lesson, deterministic: bool) -> tuple[str, ...]:
     return ()
 
 
-def _ceiling(lesson: Lesson) -> tuple[str, ...]:
-    if not lesson.tied:
+def _ceiling(fitted: FittedModel) -> tuple[str, ...]:
+    if not fitted.tied:
         return ()
     return (
-        f"{lesson.tied} candidates share the best value, more than any other: it is taken for the "
+        f"{fitted.tied} candidates share the best value, more than any other: it is taken for the "
         "end of the scale, and only doubt looks for better ones.",
     )
 

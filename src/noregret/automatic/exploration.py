@@ -11,8 +11,8 @@ from noregret.arrays import Indices, Matrix, Rows, Vector
 from noregret.batching import FixedSize, Settle
 from noregret.policies import Bandit, Belief, Evidence, Proposal, Purpose
 from noregret.pools import Box, Picks
-from noregret.posteriors import Posterior, draw
-from noregret.search import TOPS, Enumeration, Search, around
+from noregret.posteriors import Posterior, sample_functions
+from noregret.search import CENTRES, Enumeration, Search, around
 from noregret.widths import ConstantWidth
 
 KNOWN = 0.5  # variance over ridge below which another evaluation tells next to nothing
@@ -27,17 +27,17 @@ SURPRISE = 4.0  # deviations above what was expected
 OPTIMISM, DRAWN = 3.0, 300  # deviations, and candidates that high, among which doubt chooses
 
 
-def pause(doubts: int) -> float:
+def pause(explorations: int) -> float:
     """Return after how many evaluations without news the next one is spent on doubt.
 
     2 + k/2 after k doubts: of T evaluations without news, at most 2√T are.
     """
-    return PATIENCE + doubts / PACE
+    return PATIENCE + explorations / PACE
 
 
 def leading(posterior: Posterior, before: int) -> int:
     """Return the row that leads: the one before, unless another is clearly better by now."""
-    rows = posterior.points.rows
+    rows = posterior.observed.rows
     mean, variance = posterior.at_points()
     best, old = int(np.argmax(mean)), np.flatnonzero(rows == before)
     if len(old):
@@ -56,16 +56,16 @@ def without_news(proposal: Proposal, evidence: Evidence, ridge: float) -> int:
 
 def chance(evidence: Evidence, size: int, rng: np.random.Generator) -> Picks:
     """Draw different points uniformly that were never evaluated, nor failed, nor are under way."""
-    places, met = evidence.places, _met(evidence)
-    if isinstance(places.domain, Box):
-        cloud = max(CLOUD * size, WHOLE if places.domain.has_integers else 0)
-        picks = places.peek(places.domain.draw(cloud, rng))
+    points, met = evidence.points, _met(evidence)
+    if isinstance(points.domain, Box):
+        cloud = max(CLOUD * size, WHOLE if points.domain.has_integers else 0)
+        picks = points.peek(points.domain.sample(cloud, rng))
         new = _first_of(picks.rows, met)[:size]
         return Picks(picks.rows[new], picks.X[new])
     closed = evidence.excluded.copy()
     closed[met[met < len(closed)]] = True
     left = np.flatnonzero(~closed)
-    return places.picks(rng.choice(left, min(size, len(left)), replace=False))
+    return points.picks(rng.choice(left, min(size, len(left)), replace=False))
 
 
 def at_ceiling(posterior: Posterior, seen: Evidence, known: int, size: int) -> Proposal | None:
@@ -80,7 +80,7 @@ def at_ceiling(posterior: Posterior, seen: Evidence, known: int, size: int) -> P
 
 def by_chance(posterior: Posterior, seen: Evidence, size: int) -> Proposal | None:
     """Propose candidates that were never evaluated, drawn uniformly; None where there are none."""
-    picks = chance(seen, size, seen.rng(Purpose.DOUBT))
+    picks = chance(seen, size, seen.rng(Purpose.EXPLORATION))
     if not len(picks):
         return None
     ones = np.ones(len(picks), dtype=np.int64)
@@ -88,12 +88,12 @@ def by_chance(posterior: Posterior, seen: Evidence, size: int) -> Proposal | Non
     return Proposal(picks.rows, picks.X, ones, variances, "doubt: by chance")
 
 
-def promises(doubts: int) -> int:
+def promises(explorations: int) -> int:
     """Return how many functions the next doubt draws, to take one that promises something."""
-    return PROMISES if doubts >= SETTLED and doubts % 2 else 1
+    return PROMISES if explorations >= SETTLED and explorations % 2 else 1
 
 
-def by_draw(
+def by_sampled_function(
     bandit: Bandit, belief: Belief, seen: Evidence, size: int, promises: int = 1
 ) -> Proposal | None:
     """Propose the best of each of `size` functions drawn from the posterior, all different.
@@ -108,12 +108,12 @@ def by_draw(
     """
     posterior = belief.posterior
     mean, variance = posterior.at_points()
-    known = posterior.points.rows[variance < KNOWN * posterior.ridge]
-    best = posterior.points.X[np.argsort(-mean, kind="stable")[:TOPS]]
+    known = posterior.observed.rows[variance < KNOWN * posterior.ridge]
+    best = posterior.observed.X[np.argsort(-mean, kind="stable")[:CENTRES]]
     picks = _reaching_highest(bandit.search, posterior, seen, known, best, max(DRAWN, 3 * size))
     if not len(picks):
         return None
-    values = draw(posterior, picks.X, max(promises, size), seen.rng(Purpose.THOMPSON))
+    values = sample_functions(posterior, picks.X, max(promises, size), seen.rng(Purpose.THOMPSON))
     if promises > 1:
         values = values[:, _promising(values.max(axis=0), float(mean.max()))]
     chosen = _best_of_each(values[:, : min(size, len(picks))])
@@ -125,16 +125,16 @@ def _reaching_highest(
     search: Search, posterior: Posterior, seen: Evidence, known: Indices, best: Rows, size: int
 ) -> Picks:
     """Return points that are not known, by how high they are with some deviations added."""
-    places = seen.places
+    points = seen.points
     if isinstance(search, Enumeration):
         excluded = seen.excluded.copy()
         excluded[known[known < len(excluded)]] = True
         if excluded.all():
             return Picks(np.empty(0, dtype=np.int64), best[:0])
-        return places.picks(search.top(posterior, UCB(), OPTIMISM, excluded, size))
-    assert isinstance(places.domain, Box)
-    rng, box = seen.rng(Purpose.DOUBT), places.domain
-    picks = places.peek(np.concatenate([box.draw(WIDE, rng), around(box, best, NEAR, rng)]))
+        return points.picks(search.highest(posterior, UCB(), OPTIMISM, excluded, size))
+    assert isinstance(points.domain, Box)
+    rng, box = seen.rng(Purpose.EXPLORATION), points.domain
+    picks = points.peek(np.concatenate([box.sample(WIDE, rng), around(box, best, NEAR, rng)]))
     new = _first_of(picks.rows, known)
     reach = UCB().score(*posterior.marginals(picks.X[new]), OPTIMISM, 0.0)
     new = new[np.argsort(-reach, kind="stable")[:size]]
@@ -144,7 +144,7 @@ def _reaching_highest(
 def several(bandit: Bandit, belief: Belief, seen: Evidence, size: int) -> Proposal | None:
     """Propose the best of each of `size` functions drawn, in a box the highest of all points."""
     if isinstance(bandit.search, Enumeration):
-        return by_draw(bandit, belief, seen, size)
+        return by_sampled_function(bandit, belief, seen, size)
     width = ConstantWidth(1.0, bandit.band.delta)
     drawing = replace(bandit, acquisition=Thompson(), width=width, batching=FixedSize(size))
     return drawing.propose(belief, seen, size)[0]
@@ -155,7 +155,7 @@ def unmet(proposal: Proposal, seen: Evidence) -> Proposal | None:
 
     In a box of whole numbers what was found anew may be a point met before.
     """
-    rows = seen.places.expected(proposal.rows, proposal.X)
+    rows = seen.points.expected(proposal.rows, proposal.X)
     new = _first_of(rows, _met(seen))
     return _part(proposal, new, np.ones(len(new), dtype=np.int64)) if len(new) else None
 
@@ -207,7 +207,7 @@ def is_surprised(belief: Belief, seen: Evidence) -> bool:
     An average of m new values should lie within some √(σ² + ridge/m) of the mean that was believed
     before them. Values far too low are left to the floor.
     """
-    known, told = belief.posterior.points, seen.told
+    known, told = belief.posterior.observed, seen.told
     w = np.zeros(len(told))
     w[: len(known)] = known.w
     y = np.zeros(len(told))

@@ -13,7 +13,7 @@ import numpy as np
 from noregret.arrays import Mask, Rows, positions
 from noregret.automatic import exploration, reported_bounds
 from noregret.automatic.account import account_of
-from noregret.automatic.settings import Grasp, Manner
+from noregret.automatic.settings import AutoModel, AutoSettings
 from noregret.batching import FixedSize
 from noregret.errors import ArgumentError, ExhaustedError, NothingToldError
 from noregret.fitting import Family, learn
@@ -44,18 +44,18 @@ log = logging.getLogger(__name__)
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Knowledge:
+class AutoState:
     """What is remembered from the opening of one batch to the next."""
 
-    grasp: Grasp | None = None
-    idle: int = 0  # evaluations that told nothing new, since the last one spent on doubt
-    doubts: int = 0  # how often that happened; halved when it was found to have paid
-    leader: int = -1  # the best row at the last doubt
+    model: AutoModel | None = None
+    idle: int = 0  # evaluations that told nothing new, since the last one spent on probe
+    explorations: int = 0  # how often that happened; halved when it was found to have paid
+    leader: int = -1  # the best row at the last probe
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Learner:
+class AutoPolicy:
     """Choose by what a learned model promises, and now and then in doubt of it.
 
     The model is fitted anew on a geometric schedule, when a batch opens. With t values told, a
@@ -68,13 +68,13 @@ class Learner:
 
     A learned model may be confident and wrong: then the same candidates win again and again, and
     nothing is learned. So where the choice is one that is known (its variance is below half the
-    noise), it is exploited; but after 2 + k/2 evaluations of that kind one is spent on doubt, the
+    noise), it is exploited; but after 2 + k/2 evaluations of that kind one is spent on a probe, the
     k-th: by a function drawn from the posterior, from the eighth on every second time by one that
     promises more than the best, and every eighth by chance alone. After 10⁴ values they come two by
-    two, then three by three. Where the best so far is clearly better than at the last doubt,
+    two, then three by three. Where the best so far is clearly better than at the last probe,
     looking further has paid, and k is halved. Where the highest value is a ceiling
-    (`Lesson.tied`), nothing but doubt looks for more. Where a constant explains the values as well
-    as the model, two of three evaluations are by chance.
+    (`FittedModel.tied`), nothing but a probe looks for more. Where a constant explains the values
+    as well as the model, two of three evaluations are by chance.
 
     `attitude="safe"` chooses by upper bounds of a theorem's width, and has no doubts. Where values
     are deterministic nothing is evaluated twice, and expected improvement chooses.
@@ -83,11 +83,11 @@ class Learner:
     search: Search
     family: Family
     names: tuple[str, ...]  # of the family's lengthscales
-    manner: Manner
+    settings: AutoSettings
 
-    def begin(self) -> Knowledge:
+    def begin(self) -> AutoState:
         """Return what is known before any feedback: nothing."""
-        return Knowledge()
+        return AutoState()
 
     def vet(self, X: Rows) -> None:
         """Let a kernel of the family look at points before they are written down."""
@@ -101,115 +101,115 @@ class Learner:
         probe_rows(self.family.kernel(self.family.prior[0]), X)
 
     def propose(
-        self, state: Knowledge, evidence: Evidence, room: int
-    ) -> tuple[Proposal, Knowledge]:
+        self, state: AutoState, evidence: Evidence, room: int
+    ) -> tuple[Proposal, AutoState]:
         """Start by chance; then learn if it is time, and exploit or doubt."""
         first = self._started(evidence, room)
         if first is not None:
             return first, state
-        grasp = self._taught(state.grasp, evidence)
-        seen = grasp.seen(self._open(evidence))
-        bandit = self.manner.choosing(self._bandit(grasp, evidence))
-        if grasp is not state.grasp:  # its belief was told everything
+        model = self._taught(state.model, evidence)
+        seen = model.seen(self._open(evidence))
+        bandit = self.settings.choosing(self._bandit(model, evidence))
+        if model is not state.model:  # its belief was told everything
             seen = seen.booked()
         pause, most = math.inf, room
-        if self.manner.doubts:
-            pause = self.manner.pause(grasp, state.doubts)
+        if self.settings.explores:
+            pause = self.settings.pause(model, state.explorations)
             left = pause - state.idle if state.idle < pause else pause
-            most = min(room, max(math.ceil(left), self.manner.workers))
-        proposal, belief = self._chosen(grasp, bandit, seen, most)
-        state = replace(state, grasp=replace(grasp, belief=belief))
+            most = min(room, max(math.ceil(left), self.settings.workers))
+        proposal, belief = self._chosen(model, bandit, seen, most)
+        state = replace(state, model=replace(model, belief=belief))
         if most < room and proposal.reason == f"at_most {most} reached":
             proposal = replace(proposal, reason="until the next doubt")
-        if self.manner.deterministic:
+        if self.settings.deterministic:
             return self._new(proposal, bandit, belief, seen, room), state
         idle = exploration.without_news(proposal, evidence, bandit.prior.ridge)
         if idle and state.idle >= pause:
-            doubt = self._doubt(state, grasp, bandit, belief, seen, room)
+            probe = self._explore(state, model, bandit, belief, seen, room)
             leader = exploration.leading(belief.posterior, state.leader)
             paid = leader != state.leader >= 0
-            count = (state.doubts + self.manner.together(grasp)) // (2 if paid else 1)
-            state = replace(state, idle=0, doubts=count, leader=leader)
-            if doubt is not None:  # else all is known
-                return doubt, state
+            count = (state.explorations + self.settings.together(model)) // (2 if paid else 1)
+            state = replace(state, idle=0, explorations=count, leader=leader)
+            if probe is not None:  # else all is known
+                return probe, state
         return proposal, replace(state, idle=state.idle + idle)
 
-    def estimates(self, state: Knowledge, evidence: Evidence) -> Estimates:
+    def estimates(self, state: AutoState, evidence: Evidence) -> Estimates:
         """Return mean and deviation at evaluated points, with a theorem's band around them."""
-        grasp, seen = self._grasp(state, evidence)
-        at = self._bandit(grasp, evidence).estimates(grasp.belief, seen)
+        model, seen = self._model(state, evidence)
+        at = self._bandit(model, evidence).estimates(model.belief, seen)
         here = positions(evidence.told.rows, seen.told.rows)
         at = Estimates(at.mean[here], at.std[here], at.lower[here], at.upper[here])
-        return reported_bounds.allowed(grasp, at, evidence)
+        return reported_bounds.allowed(model, at, evidence)
 
-    def posterior(self, state: Knowledge, evidence: Evidence) -> Outlook:
+    def posterior(self, state: AutoState, evidence: Evidence) -> Outlook:
         """Return the posterior that the next batch would start from."""
-        grasp, seen = self._grasp(state, evidence)
-        outlook = self._bandit(grasp, evidence).posterior(grasp.belief, seen)
-        return replace(outlook, centre=grasp.mean, floor=grasp.lesson.floor)
+        model, seen = self._model(state, evidence)
+        outlook = self._bandit(model, evidence).posterior(model.belief, seen)
+        return replace(outlook, centre=model.mean, floor=model.fitted.floor)
 
-    def certify(self, state: Knowledge, evidence: Evidence, row: int) -> Gap:
+    def certify(self, state: AutoState, evidence: Evidence, row: int) -> Gap:
         """Return how far a row can be from the best, and what was learned for that."""
-        grasp, seen = self._grasp(state, evidence)
-        gap = self._bandit(grasp, evidence).certify(grasp.belief, seen, row)
-        lesson, at = grasp.lesson, self.estimates(state, evidence)
+        model, seen = self._model(state, evidence)
+        gap = self._bandit(model, evidence).certify(model.belief, seen, row)
+        fitted, at = model.fitted, self.estimates(state, evidence)
         place = int(np.flatnonzero(evidence.told.rows == row)[0])
         lowest = float(at.lower[place])
-        highest = max(gap.highest + grasp.mean, float(at.upper[place]))
-        if lesson.is_tentative:
+        highest = max(gap.highest + model.mean, float(at.upper[place]))
+        if fitted.is_tentative:
             highest = max(highest, reported_bounds.constant(evidence)[1])
         lost = len(evidence.lost)
-        floor = f"{counted(lesson.floored, 'average')} counted as a floor would say no more"
+        floor = f"{counted(fitted.floored, 'average')} counted as a floor would say no more"
         failed = f"{counted(lost, 'point')} where evaluations failed would have had low values"
         own = "what is a candidate's own, of those never evaluated, is no more than noise"
-        wide = lesson.widening * lesson.youth
+        wide = fitted.widening * fitted.small_sample_factor
         learned = (
-            *((Assumption(floor),) if lesson.floored else ()),
+            *((Assumption(floor),) if fitted.floored else ()),
             *((Assumption(failed),) if lost else ()),
-            *((Assumption(own),) if grasp.is_sparse and lesson.model.own else ()),
+            *((Assumption(own),) if model.is_sparse and fitted.estimate.effect_variance else ()),
             Assumption(
-                f"kernel and mean, learned {times(lesson.number)} from the values, are right, with "
-                f"deviations {wide:.3g} times as wide for {counted(lesson.points, 'point')}"
+                f"kernel and mean, learned {times(fitted.number)} from the values, are right, with "
+                f"deviations {wide:.3g} times as wide for {counted(fitted.points, 'point')}"
             ),
-            Assumption("noise is even across the pool", False if lesson.is_uneven else None),
-            Assumption("not all values told are the same", not lesson.is_constant),
+            Assumption("noise is even across the pool", False if fitted.is_uneven else None),
+            Assumption("not all values told are the same", not fitted.is_constant),
         )
         return replace(
             gap,
             gap=max(highest - lowest, 0.0),
-            delta=self.manner.delta,
+            delta=self.settings.delta,
             highest=highest,
             lowest=lowest,
             assumptions=(*gap.assumptions, *learned),
         )
 
-    def appraise(self, state: Knowledge, evidence: Evidence, row: int) -> Appraisal:
+    def appraise(self, state: AutoState, evidence: Evidence, row: int) -> Appraisal:
         """Return what is thought of a row now."""
-        grasp, seen = self._grasp(state, evidence)
+        model, seen = self._model(state, evidence)
         seen = replace(seen, excluded=self._open(evidence).excluded)
-        thought = self._bandit(grasp, evidence).appraise(grasp.belief, seen, row)
+        thought = self._bandit(model, evidence).appraise(model.belief, seen, row)
         assert thought.correlations is not None, "a bandit's are known"
         near = thought.correlations[positions(evidence.told.rows, seen.told.rows)]
         leader = thought.leader
-        unknown = math.inf if grasp.lesson.is_constant else 0.0  # of scale
+        unknown = math.inf if model.fitted.is_constant else 0.0  # of scale
         if leader is not None:
-            leader = replace(leader, mean=leader.mean + grasp.mean, std=leader.std + unknown)
-        mean, std, floor = thought.mean + grasp.mean, thought.std + unknown, grasp.lesson.floor
+            leader = replace(leader, mean=leader.mean + model.mean, std=leader.std + unknown)
+        mean, std, floor = thought.mean + model.mean, thought.std + unknown, model.fitted.floor
         return replace(thought, mean=mean, std=std, correlations=near, leader=leader, floor=floor)
 
     def account(
-        self, state: Knowledge, evidence: Evidence, outwards: Callable[[float], float]
+        self, state: AutoState, evidence: Evidence, outwards: Callable[[float], float]
     ) -> tuple[str, ...]:
         """Say in some sentences what is done and why, the first of them in short."""
-        grasp = self._grasp(state, evidence)[0] if len(evidence.told) else None
+        model = self._model(state, evidence)[0] if len(evidence.told) else None
         unique = len(evidence.told) + len(evidence.lost)
         return account_of(
             self.family,
-            None if grasp is None else grasp.lesson,
-            how="" if grasp is None else self.manner.describe(grasp, unique, state.doubts),
-            attitude=self.manner.attitude,
-            hopes=self.manner.hopes,
-            deterministic=self.manner.deterministic,
+            None if model is None else model.fitted,
+            how="" if model is None else self.settings.describe(model, unique, state.explorations),
+            attitude=self.settings.attitude,
+            uses_knowledge_gradient=self.settings.uses_knowledge_gradient,
+            deterministic=self.settings.deterministic,
             failed=int(evidence.failed_counts.sum()),
             lost=len(evidence.lost),
             names=self.names,
@@ -217,38 +217,40 @@ class Learner:
         )
 
     def _chosen(
-        self, grasp: Grasp, bandit: Bandit, seen: Evidence, most: int
+        self, model: AutoModel, bandit: Bandit, seen: Evidence, most: int
     ) -> tuple[Proposal, Belief]:
         """Choose by the model; where the highest value is a ceiling, that again."""
-        if grasp.lesson.tied and self.manner.doubts:
-            belief = bandit.told(grasp.belief, seen)
-            top = exploration.at_ceiling(belief.posterior, seen, grasp.lesson.tied, most)
+        if model.fitted.tied and self.settings.explores:
+            belief = bandit.told(model.belief, seen)
+            top = exploration.at_ceiling(belief.posterior, seen, model.fitted.tied, most)
             if top is not None:
                 return top, belief
-        return bandit.propose(grasp.belief, seen, most)
+        return bandit.propose(model.belief, seen, most)
 
-    def _doubt(
+    def _explore(
         self,
-        state: Knowledge,
-        grasp: Grasp,
+        state: AutoState,
+        model: AutoModel,
         bandit: Bandit,
         belief: Belief,
         seen: Evidence,
         room: int,
     ) -> Proposal | None:
         """Choose against the model: by chance, or by functions drawn from it."""
-        together, doubt = self.manner.together(grasp), None
-        turn, most = state.doubts // together, min(room, together * self.manner.workers)
-        if grasp.lesson.is_blank:
-            size = min(room, exploration.BLANK * self.manner.blank(grasp))
-            doubt = exploration.by_chance(belief.posterior, seen, size)
+        together, probe = self.settings.together(model), None
+        turn, most = state.explorations // together, min(room, together * self.settings.workers)
+        if model.fitted.is_blank:
+            size = min(room, exploration.BLANK * self.settings.blank(model))
+            probe = exploration.by_chance(belief.posterior, seen, size)
         elif turn % exploration.BLIND == exploration.BLIND - 1:
-            doubt = exploration.by_chance(belief.posterior, seen, most)
-        if doubt is None:
-            doubt = exploration.by_draw(bandit, belief, seen, most, exploration.promises(turn))
-        if doubt is None or not self.manner.switch_cost:
-            return doubt
-        return exploration.prolonged(doubt, bandit.prior.ridge, self.manner.switch_cost, room)
+            probe = exploration.by_chance(belief.posterior, seen, most)
+        if probe is None:
+            probe = exploration.by_sampled_function(
+                bandit, belief, seen, most, exploration.promises(turn)
+            )
+        if probe is None or not self.settings.switch_cost:
+            return probe
+        return exploration.prolonged(probe, bandit.prior.ridge, self.settings.switch_cost, room)
 
     def _new(
         self, proposal: Proposal, bandit: Bandit, belief: Belief, seen: Evidence, room: int
@@ -272,11 +274,11 @@ class Learner:
         told, open_ = evidence.told.rows, evidence.open_.rows
         size = max(
             FIRST + math.ceil(PER_FEATURE * min(self.family.lengthscales, FEATURES)),
-            self.manner.workers,
+            self.settings.workers,
         )
         left = size - len(told) - len(open_)
         if not len(told):
-            left = max(left, self.manner.workers)
+            left = max(left, self.settings.workers)
         if left <= 0:
             return None
         rng = evidence.rng(Purpose.START)
@@ -285,12 +287,12 @@ class Learner:
             left_open = self._open(evidence)  # raises where nothing may come twice
             if len(told):
                 return None
-            picks = evidence.places.draw(left_open.excluded, 1, rng)
+            picks = evidence.points.sample(left_open.excluded, 1, rng)
         ones = np.ones(len(picks), dtype=np.int64)
         reason = "start: drawn by chance"
         return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), reason)
 
-    def _taught(self, last: Grasp | None, evidence: Evidence) -> Grasp:
+    def _taught(self, last: AutoModel | None, evidence: Evidence) -> AutoModel:
         """Learn a model anew if there is enough to learn since the last."""
         told, values = evidence.told, evidence.evaluations
         points = len(told) + len(evidence.lost)
@@ -300,30 +302,32 @@ class Learner:
             early = soon and exploration.is_surprised(last.belief, last.seen(evidence))
             if points < due and values < 2 * last.values and not early:
                 return last
-        lesson = learn(
+        fitted = learn(
             self.family,
             *(told.X, told.w, told.y, evidence.entries, evidence.scatter),
-            last=None if last is None else last.lesson,
-            deterministic=self.manner.deterministic,
+            last=None if last is None else last.fitted,
+            deterministic=self.settings.deterministic,
             rng=evidence.rng(Purpose.LEARNING),
         )
-        nothing = Belief(self.manner.prior(lesson, points, evidence.places.dim), Information(), 1.0)
-        grasp = Grasp(lesson, nothing, points, values)
-        log.info("%s", self.manner.describe(grasp, points, 0))
-        belief = self._bandit(grasp, evidence).told_all(grasp.seen(evidence))
-        return replace(grasp, belief=belief)
+        nothing = Belief(
+            self.settings.prior(fitted, points, evidence.points.dim), Information(), 1.0
+        )
+        model = AutoModel(fitted, nothing, points, values)
+        log.info("%s", self.settings.describe(model, points, 0))
+        belief = self._bandit(model, evidence).told_all(model.seen(evidence))
+        return replace(model, belief=belief)
 
-    def _bandit(self, grasp: Grasp, evidence: Evidence) -> Bandit:
-        return self.manner.bandit(grasp, self.search, evidence)
+    def _bandit(self, model: AutoModel, evidence: Evidence) -> Bandit:
+        return self.settings.bandit(model, self.search, evidence)
 
-    def _grasp(self, state: Knowledge, evidence: Evidence) -> tuple[Grasp, Evidence]:
+    def _model(self, state: AutoState, evidence: Evidence) -> tuple[AutoModel, Evidence]:
         """Return what to look with, and at: a model is learned for the look where there is none."""
-        if state.grasp is not None:
-            return state.grasp, state.grasp.seen(evidence)
+        if state.model is not None:
+            return state.model, state.model.seen(evidence)
         if not len(evidence.told):
             raise NothingToldError("no value was told yet, so that there is no model to ask.")
-        grasp = self._taught(None, evidence)
-        return grasp, grasp.seen(evidence).booked()
+        model = self._taught(None, evidence)
+        return model, model.seen(evidence).booked()
 
     def _open(self, evidence: Evidence) -> Evidence:
         """Return the evidence with all excluded that must not be chosen.
@@ -331,13 +335,13 @@ class Learner:
         That is what failed twice and never had a value; where values are deterministic, what failed
         once too, and all that has been evaluated or is under way.
         """
-        if not evidence.places.candidates:
+        if not evidence.points.candidates:
             return evidence
         closed: Mask = evidence.excluded.copy()
-        often = evidence.failed_counts >= (1 if self.manner.deterministic else FAILURES)
+        often = evidence.failed_counts >= (1 if self.settings.deterministic else FAILURES)
         lost = np.intersect1d(evidence.failed_rows[often], evidence.lost)
         rows = [lost]
-        if self.manner.deterministic:
+        if self.settings.deterministic:
             rows += [evidence.told.rows, evidence.open_.rows]
         for some in rows:
             closed[some[some < len(closed)]] = True

@@ -8,29 +8,29 @@ import numpy as np
 from scipy.special import stdtrit
 
 from noregret.arrays import Mask
-from noregret.automatic.settings import Grasp
+from noregret.automatic.settings import AutoModel
 from noregret.policies import Estimates, Evidence
 from noregret.pools import hashed
 
 
-def allowed(grasp: Grasp, model: Estimates, evidence: Evidence) -> Estimates:
+def allowed(model: AutoModel, believed: Estimates, evidence: Evidence) -> Estimates:
     """Return what a model believes of the points told, as wide as it deserves.
 
     Deviations are as wide as calibration and the number of points ask for. Where a constant may
     explain the values as well, they and the bounds reach it too: all may be noise. Where all values
     told were the same, nothing is known of scale, and bounds are infinite.
     """
-    lesson, m = grasp.lesson, grasp.mean
-    at = _by_own_values(grasp, model, evidence)
-    std = at.std * lesson.widening * lesson.youth
+    fitted, m = model.fitted, model.mean
+    at = _by_own_values(model, believed, evidence)
+    std = at.std * fitted.widening * fitted.small_sample_factor
     mean, lower, upper = at.mean + m, at.lower + m, at.upper + m
-    if lesson.is_constant:
+    if fitted.is_constant:
         std, lower, upper = std + math.inf, lower - math.inf, upper + math.inf
-    elif lesson.is_tentative:
+    elif fitted.is_tentative:
         low, high = constant(evidence)
         std = np.hypot(std, mean - 0.5 * (low + high))
         lower, upper = np.minimum(lower, low), np.maximum(upper, high)
-    lower = np.where(evidence.told.y < lesson.floor, -math.inf, lower)
+    lower = np.where(evidence.told.y < fitted.floor, -math.inf, lower)
     return Estimates(mean, std, lower, upper)
 
 
@@ -45,7 +45,7 @@ def constant(evidence: Evidence) -> tuple[float, float]:
     return mean - reach, mean + reach
 
 
-def _by_own_values(grasp: Grasp, at: Estimates, evidence: Evidence) -> Estimates:
+def _by_own_values(model: AutoModel, at: Estimates, evidence: Evidence) -> Estimates:
     """Give points their own part of the variance where the posterior has no room for it.
 
     With s² the variance of what a point shares with others, its mean μ, and ρ that of its own
@@ -55,14 +55,14 @@ def _by_own_values(grasp: Grasp, at: Estimates, evidence: Evidence) -> Estimates
 
     The values count twice, as μ has seen them: little, where others say much of μ.
     """
-    model, told = grasp.lesson.model, evidence.told
-    alone = np.full(len(told), True) if grasp.is_sparse else _twins(evidence)
-    if not model.own or not alone.any():
+    estimate, told = model.fitted.estimate, evidence.told
+    alone = np.full(len(told), True) if model.is_sparse else _twins(evidence)
+    if not estimate.effect_variance or not alone.any():
         return at
     beta = np.divide(at.upper - at.mean, at.std, out=np.zeros(len(told)), where=at.std > 0)
-    variance = at.std**2 + model.own
-    gain = variance / (variance + model.noise_std**2 / told.w)  # (1)
-    mean = at.mean + gain * (grasp.lesson.seen(told.y) - at.mean)
+    variance = at.std**2 + estimate.effect_variance
+    gain = variance / (variance + estimate.noise_std**2 / told.w)  # (1)
+    mean = at.mean + gain * (model.fitted.seen(told.y) - at.mean)
     std = np.sqrt(variance * (1.0 - gain))
     mean, std = np.where(alone, mean, at.mean), np.where(alone, std, at.std)
     return Estimates(mean, std, mean - beta * std, mean + beta * std)

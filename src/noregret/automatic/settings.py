@@ -12,9 +12,9 @@ from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement, Knowled
 from noregret.arrays import positions, stacked
 from noregret.automatic import exploration
 from noregret.batching import BatchRule, FixedSize, GlobalRatio, Settle
-from noregret.fitting import Lesson, share
+from noregret.fitting import FittedModel, share
 from noregret.policies import Bandit, Belief, Evidence
-from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points, subset
+from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample, subset
 from noregret.search import Search
 from noregret.text import counted, times
 from noregret.widths import (
@@ -44,17 +44,17 @@ QUIET, COARSE = 1e-6, 1e-3  # of the variance of f: the least ridge, exact or by
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Grasp:
+class AutoModel:
     """A model, and what is believed by it."""
 
-    lesson: Lesson
+    fitted: FittedModel
     belief: Belief
     points: int  # unique points, those that failed among them, …
     values: int  # … and values told, when it was learned
 
     @property
     def mean(self) -> float:
-        return self.lesson.model.mean
+        return self.fitted.estimate.mean
 
     @property
     def is_sparse(self) -> bool:
@@ -67,24 +67,24 @@ class Grasp:
         What failed and never had a value counts as half a low one: else nothing would be known
         there, and what is not known is what attracts. Points stand in the order of the belief.
         """
-        told, known = evidence.told, self.belief.posterior.points.rows
+        told, known = evidence.told, self.belief.posterior.observed.rows
         lost = evidence.lost
         if len(lost):
-            told = Points(
+            told = Observations(
                 np.concatenate([told.rows, lost]),
-                stacked(told.X, evidence.places.rows(lost)),
+                stacked(told.X, evidence.points.rows(lost)),
                 np.concatenate([told.w, np.full(len(lost), HALF)]),
-                np.concatenate([told.y, np.full(len(lost), self.lesson.lost)]),
+                np.concatenate([told.y, np.full(len(lost), self.fitted.lost)]),
             )
         if not np.array_equal(told.rows[: len(known)], known):
             new = np.flatnonzero(~np.isin(told.rows, known))
             told = subset(told, np.concatenate([positions(known, told.rows), new]))
-        return replace(evidence, told=replace(told, y=self.lesson.seen(told.y)))
+        return replace(evidence, told=replace(told, y=self.fitted.seen(told.y)))
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Manner:
+class AutoSettings:
     """What a user has to say, and the algorithm that follows from it and a model."""
 
     enumerates: bool  # the candidates of a pool; else points of a box are searched for
@@ -95,18 +95,18 @@ class Manner:
     deterministic: bool = False
 
     @property
-    def doubts(self) -> bool:
+    def explores(self) -> bool:
         return self.attitude != "safe" and not self.deterministic
 
     @property
-    def hopes(self) -> bool:
+    def uses_knowledge_gradient(self) -> bool:
         """Whether candidates are chosen by what they may gain."""
-        return self.doubts and self.enumerates
+        return self.explores and self.enumerates
 
-    def describe(self, grasp: Grasp, unique: int, doubted: int) -> str:
+    def describe(self, model: AutoModel, unique: int, explored: int) -> str:
         """Say in one line which algorithm runs on so many points, and why."""
         points = counted(unique, "unique point")
-        if grasp.is_sparse:
+        if model.is_sparse:
             belief = f"BBKB's dictionary, as {points} have piled up (more than {MANY})"
         else:
             belief = f"Exact posterior on {points}"
@@ -115,68 +115,70 @@ class Manner:
         elif self.deterministic:
             choice = "expected improvement, nothing twice (deterministic)"
         else:
-            score = "knowledge gradients" if self.hopes else "upper bounds"
-            choice = f"{score} ({self.attitude}), doubted {times(doubted)}"
+            score = "knowledge gradients" if self.uses_knowledge_gradient else "upper bounds"
+            choice = f"{score} ({self.attitude}), explored {times(explored)}"
         size = (
             f"{self.workers} at a time" if self.workers > 1 else "stays while nothing is to learn"
         )
         return f"{belief}; {choice}; {size}"
 
-    def pause(self, grasp: Grasp, doubted: int) -> float:
+    def pause(self, model: AutoModel, explored: int) -> float:
         """Return after how many evaluations without news one is spent on doubt."""
-        if grasp.lesson.is_blank:
-            return self.blank(grasp) + self.switch_cost
-        slow = self.together(grasp) * (2.0 if self.attitude == "greedy" else 1.0)
-        return self.workers * slow * (exploration.pause(doubted) + self.switch_cost)
+        if model.fitted.is_blank:
+            return self.blank(model) + self.switch_cost
+        slow = self.together(model) * (2.0 if self.attitude == "greedy" else 1.0)
+        return self.workers * slow * (exploration.pause(explored) + self.switch_cost)
 
-    def together(self, grasp: Grasp) -> int:
+    def together(self, model: AutoModel) -> int:
         """Return how many doubts come at once, for each worker: more, as time goes by.
 
         There are as many as before, and what one of them finds out matters little to the next.
         """
-        return 1 + grasp.values // LATE
+        return 1 + model.values // LATE
 
-    def blank(self, grasp: Grasp) -> int:
+    def blank(self, model: AutoModel) -> int:
         """Return how many evaluations a blank model is used for at once: more, as time goes by."""
-        return max(self.workers, grasp.values // PARTS)
+        return max(self.workers, model.values // PARTS)
 
-    def prior(self, lesson: Lesson, points: int, dim: int) -> ExactPosterior | NystromPosterior:
+    def prior(
+        self, fitted: FittedModel, points: int, dim: int
+    ) -> ExactPosterior | NystromPosterior:
         """Return the model before any feedback: exact, or through a dictionary.
 
         No dictionary can hold what is each candidate's own: there it counts as noise.
         """
-        model = lesson.model
-        noise = model.noise_std**2
+        estimate = fitted.estimate
+        noise = estimate.noise_std**2
         if points <= MANY:
-            ridge = max(noise, QUIET * model.scale)
+            ridge = max(noise, QUIET * estimate.scale)
             return ExactPosterior.prior(
-                model.kernel, noise_std=math.sqrt(ridge), ridge=ridge, dim=dim
+                estimate.kernel, noise_std=math.sqrt(ridge), ridge=ridge, dim=dim
             )
-        ridge = max(noise + model.own, COARSE * model.scale)
+        ridge = max(noise + estimate.effect_variance, COARSE * estimate.scale)
         return NystromPosterior.prior(
-            model.shared,
+            estimate.shared,
             noise_std=math.sqrt(ridge),
             ridge=ridge,
             dim=dim,
-            oversample=Oversample(OVERSAMPLE, False, None, share(self.delta, lesson.number)),
+            oversample=Oversample(OVERSAMPLE, False, None, share(self.delta, fitted.number)),
         )
 
-    def bandit(self, grasp: Grasp, search: Search, evidence: Evidence) -> Bandit:
+    def bandit(self, model: AutoModel, search: Search, evidence: Evidence) -> Bandit:
         """Put together the algorithm for a model and the number of points."""
-        lesson, prior = grasp.lesson, self.prior(grasp.lesson, grasp.points, evidence.places.dim)
-        delta = share(self.delta, lesson.number)
+        fitted, prior = model.fitted, self.prior(model.fitted, model.points, evidence.points.dim)
+        delta = share(self.delta, fitted.number)
         theorem: Width = RKHSWidth(delta)
-        if grasp.is_sparse:
+        if model.is_sparse:
             theorem = BBKBWidth(delta, LIMIT, fresh=True)
-        band = ScaledWidth(theorem, lesson.widening * lesson.youth)
-        acquisition, width = self._acquisition(lesson, band, prior.ridge, evidence)
+        band = ScaledWidth(theorem, fitted.widening * fitted.small_sample_factor)
+        acquisition, width = self._acquisition(fitted, band, prior.ridge, evidence)
         return Bandit(
             search=search,
             prior=prior,
             acquisition=acquisition,
             width=width,
             band=band,
-            batching=self._batching(grasp),
+            batching=self._batching(model),
             norm=GuessAndDouble(),
             starts=(),
         )
@@ -186,26 +188,26 @@ class Manner:
         return bandit if self.attitude == "safe" else replace(bandit, norm=KnownNorm())
 
     def _acquisition(
-        self, lesson: Lesson, band: Width, noise: float, evidence: Evidence
+        self, fitted: FittedModel, band: Width, noise: float, evidence: Evidence
     ) -> tuple[Acquisition, Width]:
         if self.attitude == "safe":
             return UCB(leeway=LEEWAY), band
-        calibrated = ConstantWidth(lesson.widening, self.delta)
+        calibrated = ConstantWidth(fitted.widening, self.delta)
         if self.deterministic:
             return ExpectedImprovement(), calibrated
-        if self.hopes:
-            ahead = AHEAD[self.attitude] * lesson.hope * (BEGUN + evidence.evaluations)
+        if self.uses_knowledge_gradient:
+            ahead = AHEAD[self.attitude] * fitted.optimism * (BEGUN + evidence.evaluations)
             return KnowledgeGradient(ahead, noise), calibrated
         return UCB(leeway=LEEWAY), GrowingWidth(
-            FACTORS[self.attitude] * lesson.widening, self.delta
+            FACTORS[self.attitude] * fitted.widening, self.delta
         )
 
-    def _batching(self, grasp: Grasp) -> BatchRule:
+    def _batching(self, model: AutoModel) -> BatchRule:
         if self.deterministic:
-            parts = grasp.points // PARTS if grasp.is_sparse else 1
+            parts = model.points // PARTS if model.is_sparse else 1
             return FixedSize(max(self.workers, parts))
         if self.workers > 1:
             return FixedSize(self.workers)
-        if grasp.is_sparse and not self.switch_cost:
+        if model.is_sparse and not self.switch_cost:
             return GlobalRatio(LIMIT)
         return Settle(switch_cost=self.switch_cost)

@@ -25,7 +25,9 @@ class Choice:
     stale: float  # its variance at the last feedback
     now: float  # its variance after the choices before it
     room: int  # how many evaluations may still be taken
-    stays: Callable[[int], int]  # how often it would be chosen in a row, up to a number
+    repeats_while_best: Callable[
+        [int], int
+    ]  # how often it would be chosen in a row, up to a number
 
 
 @final
@@ -51,7 +53,7 @@ class BatchRule(Protocol):
 
     def open(self, opening: Opening) -> Fill: ...
 
-    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+    def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
         """Count in evaluations under way elsewhere, chosen on older feedback."""
         ...
 
@@ -92,7 +94,7 @@ def times_in_a_row(choice: Choice, left: float) -> int:
     if choice.stale == 0:
         return choice.room
     most = min(choice.room, 1 + max(math.floor(left), 0)) if left < choice.room else choice.room
-    return choice.stays(most) if most > 1 else 1
+    return choice.repeats_while_best(most) if most > 1 else 1
 
 
 def with_rounding(limit: float) -> float:
@@ -104,5 +106,5 @@ def ratio(left: float, share: float) -> float:
     return left / share if share > 0 else math.inf
 
 
-def owe_nothing(self: BatchRule, fill: Fill, choice: Choice, count: int) -> Fill:
+def ignore_pending(self: BatchRule, fill: Fill, choice: Choice, count: int) -> Fill:
     return fill

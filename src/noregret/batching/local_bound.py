@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.threads import spread
+from noregret.threads import parallel_map
 
 TOGETHER = 1 << 11  # rows whose local bounds are looked at together
 MANY_OF = 16  # the share of a pool from which on it is cheaper to look at all of it
@@ -115,7 +115,7 @@ class LocalSums:
         if len(doubtful) * MANY_OF > len(excluded):
             doubtful = np.flatnonzero(~excluded) if excluded.any() else np.arange(len(excluded))
         pieces = [doubtful[at : at + TOGETHER] for at in range(0, len(doubtful), TOGETHER)]
-        bounds = np.minimum(np.concatenate([np.empty(0), *spread(self._ratios, pieces)]), g)
+        bounds = np.minimum(np.concatenate([np.empty(0), *parallel_map(self._ratios, pieces)]), g)
         self.slack[doubtful] = bounds - g
         return bool(bounds.max(initial=0.0) > limit)
 

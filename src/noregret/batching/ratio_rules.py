@@ -16,8 +16,8 @@ from noregret.batching.base import (
     Choice,
     Fill,
     by_sum,
+    ignore_pending,
     opened,
-    owe_nothing,
     ratio,
     times_in_a_row,
     with_rounding,
@@ -44,7 +44,7 @@ class FixedSize:
 
     size: int = 1
     open = opened
-    owe = owe_nothing
+    count_pending = ignore_pending
 
     def __post_init__(self) -> None:
         require_count("FixedSize(size=...)", self.size)
@@ -89,7 +89,7 @@ class ProductBound:
     def __post_init__(self) -> None:
         require_at_least("ProductBound(limit=...)", self.limit, 1.0)
 
-    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+    def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
         return replace(fill, bound=fill.bound * (1 + count * choice.now / fill.ridge))
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
@@ -133,7 +133,7 @@ class GlobalRatio:
     def __post_init__(self) -> None:
         require_at_least("GlobalRatio(limit=...)", self.limit, 1.0)
 
-    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+    def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
         return replace(fill, bound=fill.bound + count * choice.stale / fill.ridge)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
@@ -184,7 +184,7 @@ class LocalRatio:
     def open(self, opening: Opening) -> Fill:
         return Fill(ridge=opening.ridge, local=LocalSums(opening))
 
-    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+    def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
         assert fill.local is not None
         fill.local.note(choice.row, count)
         bound = fill.bound + count * choice.stale / fill.ridge
@@ -196,7 +196,7 @@ class LocalRatio:
         assert fill.local is not None
         left = with_rounding(self.limit) - fill.local.ceiling(fill.bound)
         count = times_in_a_row(choice, ratio(left, choice.stale / fill.ridge))
-        return count, replace(self.owe(fill, choice, count), size=fill.size + count)
+        return count, replace(self.count_pending(fill, choice, count), size=fill.size + count)
 
     def is_full(self, fill: Fill) -> bool:
         return fill.over

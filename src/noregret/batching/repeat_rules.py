@@ -49,7 +49,7 @@ class Repeat:
     def __post_init__(self) -> None:
         require_above("Repeat(limit=...)", self.limit, 1.0)
 
-    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
+    def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
         return replace(fill, bound=fill.bound + count * choice.stale / fill.ridge)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
@@ -114,8 +114,8 @@ class Stay:
     def open(self, opening: Opening) -> Fill:
         return self._repeat.open(opening)
 
-    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
-        return self._repeat.owe(fill, choice, count)
+    def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        return self._repeat.count_pending(fill, choice, count)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         most = self._most
@@ -180,8 +180,8 @@ class Settle:
     def open(self, opening: Opening) -> Fill:
         return Fill(ridge=opening.ridge)
 
-    def owe(self, fill: Fill, choice: Choice, count: int) -> Fill:
-        return Repeat(self.long).owe(fill, choice, count)
+    def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        return Repeat(self.long).count_pending(fill, choice, count)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         rules = (Repeat(self.short), Stay(self.long, self.switch_cost))

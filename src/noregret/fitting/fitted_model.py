@@ -12,7 +12,7 @@ from scipy.special import chdtri
 from noregret.arrays import Rows, Vector
 from noregret.fitting.kernel_families import Family
 from noregret.fitting.leave_one_out import FEW, LeftOut
-from noregret.fitting.map_estimate import Learned, fit, some
+from noregret.fitting.map_estimate import MAPEstimate, fit, some
 from noregret.fitting.marginal_likelihood import Likelihood, Sample, log_density_of_none
 from noregret.fitting.replicate_noise import PureError, unevenness
 
@@ -29,10 +29,10 @@ UNEVEN = 1e-3  # probability below which noise is said to differ across the pool
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Lesson:
+class FittedModel:
     """A model, fitted to the values told up to some moment."""
 
-    model: Learned
+    estimate: MAPEstimate
     floor: float  # averages below it count as this …
     floored: int  # … so many of them
     lost: float  # what an evaluation that failed counts as: the lower quartile
@@ -40,7 +40,7 @@ class Lesson:
     error: PureError
     unevenness: float  # probability of noise so uneven, were it even
     widening: float  # of deviations, by what was left out
-    borne_out: float  # times what was hoped for beyond the best, likewise
+    optimism_found: float  # times what was hoped for beyond the best, likewise
     is_constant: bool  # all values told were the same: nothing is known of any scale
     structure: float  # log density, above that of noise about a constant
     points: int  # it was learned from
@@ -58,12 +58,12 @@ class Lesson:
         return self.structure < CLEARLY
 
     @property
-    def hope(self) -> float:
+    def optimism(self) -> float:
         """By how much to multiply what the model hopes to gain beyond the best.
 
         Where all may be noise the scale of f is a guess, and so is how many were expected there.
         """
-        return 1.0 if self.is_tentative else self.borne_out
+        return 1.0 if self.is_tentative else self.optimism_found
 
     @property
     def is_calibrated(self) -> bool:
@@ -71,7 +71,7 @@ class Lesson:
         return self.points >= FEW
 
     @property
-    def youth(self) -> float:
+    def small_sample_factor(self) -> float:
         """By how much deviations that were learned from so few points may be too small.
 
         Of n normal values, √((n − 1)/q) times their standard deviation is at least the true one 19
@@ -86,7 +86,7 @@ class Lesson:
 
     def seen(self, averages: Vector) -> Vector:
         """Return averages as the model sees them: from the floor up, about its mean."""
-        return np.maximum(averages, self.floor) - self.model.mean
+        return np.maximum(averages, self.floor) - self.estimate.mean
 
 
 def learn(
@@ -97,10 +97,10 @@ def learn(
     entries: Vector,
     scatter: Vector,
     *,
-    last: Lesson | None,
+    last: FittedModel | None,
     deterministic: bool,
     rng: np.random.Generator,
-) -> Lesson:
+) -> FittedModel:
     """Fit a model to averages and the scatter of replicates.
 
     What is wanted is the order among the best; a diverged run far below all others would spend the
@@ -121,13 +121,13 @@ def learn(
     if deterministic and not variance > 0:
         variance, freedom = NOISELESS * float(np.var(seen)), SURE
     sample = some(Sample(X, counts, seen, variance, freedom), rng)
-    starts = () if last is None else (last.model.theta,)
+    starts = () if last is None else (last.estimate.theta,)
     widely = last is None or len(averages) >= WIDER * last.searched
-    model = fit(family, sample, starts, widely=widely)
+    estimate = fit(family, sample, starts, widely=widely)
     likelihood = Likelihood(family, sample)
-    left_out = LeftOut.of(likelihood, model.theta)
-    return Lesson(
-        model=model,
+    left_out = LeftOut.of(likelihood, estimate.theta)
+    return FittedModel(
+        estimate=estimate,
         floor=floor,
         floored=int((averages < floor).sum()),
         lost=low,
@@ -135,9 +135,9 @@ def learn(
         error=error,
         unevenness=unevenness(entries, scatter),
         widening=left_out.widening(),
-        borne_out=left_out.hope(sample.y, model.noise_std**2 / sample.w),
+        optimism_found=left_out.optimism(sample.y, estimate.noise_std**2 / sample.w),
         is_constant=float(np.ptp(averages)) == 0 and error.variance == 0,
-        structure=likelihood.value(model.theta) - log_density_of_none(sample),
+        structure=likelihood.value(estimate.theta) - log_density_of_none(sample),
         points=len(sample.y),
         searched=len(averages) if last is None or widely else last.searched,
         number=1 if last is None else last.number + 1,

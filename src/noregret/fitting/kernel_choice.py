@@ -9,7 +9,7 @@ import numpy as np
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.fitting.kernel_families import Family, Fixed, Grouped, Joint
 from noregret.kernels import Tanimoto
-from noregret.pools import BitPool, MappedPool, Places, Pool, Scales, as_numbers, numbers
+from noregret.pools import BitPool, MappedPool, Points, Pool, Scales, as_numbers, numbers
 
 GLANCED = 256  # rows on which codes are looked for, before all rows are asked
 LONGEST_CODE = 1024  # levels
@@ -17,7 +17,7 @@ MOST_GROUPS = 64  # lengthscales that a few hundred values can tell apart, at mo
 EVEN = math.sqrt(12.0)  # range over standard deviation of a feature that is spread evenly
 
 
-def family_for(places: Places) -> tuple[Family, tuple[str, ...]]:
+def family_for(points: Points) -> tuple[Family, tuple[str, ...]]:
     """Return the kernels that a fit may choose among, and a name for each of their parameters.
 
     Packed bits are compared by Tanimoto. Columns of a one-hot code share a lengthscale, by which
@@ -29,16 +29,16 @@ def family_for(places: Places) -> tuple[Family, tuple[str, ...]]:
     Codes are those of a table, or consecutive columns of zeros and ones with one 1 in every row.
     Two passes over the pool, three where codes are looked for among its columns.
     """
-    if isinstance(places.domain, BitPool):
+    if isinstance(points.domain, BitPool):
         return Fixed(Tanimoto()), ()
-    scales = Scales.of(places)
-    codes = _codes(places)
-    coded = np.zeros(places.dim, dtype=np.bool_)
+    scales = Scales.of(points)
+    codes = _codes(points)
+    coded = np.zeros(points.dim, dtype=np.bool_)
     coded[[column for code in codes for column in code]] = True
     span = np.where(coded, scales.span, np.minimum(scales.span, EVEN * scales.deviation))
     rough = _rough(span[~coded])
     smooth = _smooth(_moved(codes, coded), span[coded])
-    names = (*_named(places, rough, ~coded), *_named_codes(places, smooth, codes))
+    names = (*_named(points, rough, ~coded), *_named_codes(points, smooth, codes))
     if coded.all():
         return smooth, names
     if not coded.any():
@@ -60,18 +60,18 @@ def _smooth(codes: list[tuple[int, ...]], span: Vector) -> Grouped:
     return Grouped(groups, span, "smooth")
 
 
-def _named(places: Places, rough: Grouped, numeric: Mask) -> list[str]:
+def _named(points: Points, rough: Grouped, numeric: Mask) -> list[str]:
     columns = np.flatnonzero(numeric)
     if 1 == rough.size < len(columns):
         return ["all numbers"]
-    held = getattr(places.domain, "columns", ()) or [f"feature {j}" for j in range(places.dim)]
+    held = getattr(points.domain, "columns", ()) or [f"feature {j}" for j in range(points.dim)]
     return [held[j] for j in columns.tolist()]
 
 
-def _named_codes(places: Places, smooth: Grouped, codes: list[tuple[int, ...]]) -> list[str]:
+def _named_codes(points: Points, smooth: Grouped, codes: list[tuple[int, ...]]) -> list[str]:
     if 1 == smooth.size < len(codes):
         return ["all codes"]
-    groups = getattr(places.domain, "groups", {})
+    groups = getattr(points.domain, "groups", {})
     held = {columns: name for name, columns in groups.items()}
     return [held.get(code, f"features {code[0]} to {code[-1]}") for code in codes]
 
@@ -82,15 +82,15 @@ def _moved(codes: list[tuple[int, ...]], coded: Mask) -> list[tuple[int, ...]]:
     return [tuple(place[list(code)].tolist()) for code in codes]
 
 
-def _codes(places: Places) -> list[tuple[int, ...]]:
+def _codes(points: Points) -> list[tuple[int, ...]]:
     """Return the columns of each one-hot code."""
-    domain = places.domain
+    domain = points.domain
     if isinstance(domain, Pool | MappedPool) and domain.levels:
         return [domain.groups[name] for name in domain.levels if len(domain.groups[name]) > 1]
-    if not places.candidates:
+    if not points.candidates:
         return []
-    codes = _apparent_codes(as_numbers(places.glance(GLANCED)))
-    for _, X in numbers(places):
+    codes = _apparent_codes(as_numbers(points.glance(GLANCED)))
+    for _, X in numbers(points):
         codes = [code for code in codes if _is_code(X[:, code])]
     return codes
 

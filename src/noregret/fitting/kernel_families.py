@@ -17,7 +17,7 @@ from noregret.arrays import Indices, Mask, Matrix, Rows, Vector
 from noregret.kernels import RBF, Kernel, Matern
 
 Shape: TypeAlias = Literal["rough", "smooth"]
-Pull: TypeAlias = Callable[[Matrix], Vector]  # of a symmetric matrix
+TraceGradient: TypeAlias = Callable[[Matrix], Vector]  # of a symmetric matrix
 LOG_NORMAL = (math.sqrt(2.0), math.sqrt(3.0))  # mean (without ½ log d) and deviation of log ℓ
 OWN = (-3.0, 2.0)  # mean and deviation of log ρ/(1 − ρ), ρ the part that is each one's own
 REMOTE, BEYOND = 1e4, 1e7  # lengthscales from the origin, and from the middle
@@ -50,7 +50,7 @@ class Family(Protocol):
         """Return the part of the variance that is each candidate's own."""
         ...
 
-    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
+    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
         """Return k_θ of all pairs, and how it moves: M to Σ_ab M_ab ∂k_θ(x_a, x_b)/∂θ_j."""
         ...
 
@@ -110,17 +110,19 @@ class Grouped:
         scales = tuple(self._scales(theta).tolist())
         return Matern(2.5, scales) if self.shape == "rough" else RBF(scales)
 
-    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
+    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
         U = _centred(X / self._scales(theta))
         K, slope = SHAPES[self.shape](_squares(U))
 
-        def pull(M: Matrix) -> Vector:
+        def trace_gradient(M: Matrix) -> Vector:
             H = M * slope
             columns = H.sum(axis=1) @ U**2 - np.einsum("ij,ij->j", U, H @ U)
-            pulls: Vector = -4.0 * np.bincount(self.groups, columns, self.size).astype(np.float64)
-            return pulls
+            trace_gradient: Vector = -4.0 * np.bincount(self.groups, columns, self.size).astype(
+                np.float64
+            )
+            return trace_gradient
 
-        return K, pull
+        return K, trace_gradient
 
     def _scales(self, theta: Vector) -> Vector:
         scales: Vector = np.exp(theta)[self.groups] * np.where(self.span > 0, self.span, 1.0)
@@ -146,7 +148,7 @@ class Fixed:
     def own(self, theta: Vector) -> float:
         return 0.0
 
-    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
+    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
         return np.asarray(self.held(X, X)), lambda _: np.empty(0)
 
 
@@ -191,11 +193,11 @@ class Joint:
         product: Kernel = rough * smooth
         return product
 
-    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
+    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
         a, b = self._parts(theta)
-        A, pull_a = self.numbers.gram(a, X[:, self.which == 0])
-        B, pull_b = self.codes.gram(b, X[:, self.which == 1])
-        return A * B, lambda M: np.concatenate([pull_a(M * B), pull_b(M * A)])
+        A, gradient_a = self.numbers.gram(a, X[:, self.which == 0])
+        B, gradient_b = self.codes.gram(b, X[:, self.which == 1])
+        return A * B, lambda M: np.concatenate([gradient_a(M * B), gradient_b(M * A)])
 
     def _parts(self, theta: Vector) -> tuple[Vector, Vector]:
         return theta[: self.numbers.size], theta[self.numbers.size :]
@@ -209,7 +211,7 @@ class Joint:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Owned:
+class WithCandidateEffect:
     """Another family, with a part ρ of the variance that is each candidate's own:
 
         (1 − ρ)·k_θ(x, z) + ρ·[x = z],        ρ = 1/(1 + e^(−t))                               (1)
@@ -240,18 +242,18 @@ class Owned:
     def own(self, theta: Vector) -> float:
         return 1.0 / (1.0 + math.exp(-theta[-1]))
 
-    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, Pull]:
+    def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
         """On points that all differ, as those of a run do."""
         K, inner = self.inner.gram(theta[:-1], X)
         rho = self.own(theta)
 
-        def pull(M: Matrix) -> Vector:
+        def trace_gradient(M: Matrix) -> Vector:
             own = rho * (1.0 - rho) * float(np.trace(M) - np.vdot(M, K))
             return np.append((1.0 - rho) * inner(M), own)
 
         whole: Matrix = (1.0 - rho) * K
         np.einsum("ii->i", whole)[...] += rho
-        return whole, pull
+        return whole, trace_gradient
 
 
 FAR = 1e12  # a lengthscale over which nothing changes

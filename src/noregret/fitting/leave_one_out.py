@@ -55,7 +55,7 @@ class LeftOut:
         highest = float(z.max()) / float(ndtri(0.5 ** (1 / n)))
         return min(max(covered, highest, 1.0), MOST_WIDENING)
 
-    def hope(self, averages: Vector, noise: Vector) -> float:
+    def optimism(self, averages: Vector, noise: Vector) -> float:
         """Return by how much to multiply what the model hopes to gain beyond the best: c².
 
         So many candidates were expected above the best mean, each predicted from the others:

@@ -12,7 +12,7 @@ import numpy as np
 from noregret.arrays import Indices, Vector
 from noregret.fitting.kernel_families import LONGEST, SHORTEST, Family
 from noregret.fitting.marginal_likelihood import Likelihood, Sample
-from noregret.kernels import Kernel, Own, Scaled, Sum
+from noregret.kernels import CandidateEffect, Kernel, Scaled, Sum
 
 MOST_POINTS = 200  # n³ a step: some milliseconds
 STEPS = 60  # of the ascent, …
@@ -28,12 +28,12 @@ LEAST_NOISE, MOST_NOISE = math.log(1e-8), math.log(1e2)
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Learned:
+class MAPEstimate:
     """A model of the values told."""
 
     kernel: Kernel  # the whole of it
     shared: Kernel  # s²(1 − ρ)·k, of what candidates share
-    own: float  # s²ρ, the variance that is each candidate's own
+    effect_variance: float  # s²ρ, the variance that is each candidate's own
     mean: float
     scale: float  # s²
     noise_std: float
@@ -43,7 +43,7 @@ class Learned:
 
 def fit(
     family: Family, sample: Sample, starts: Sequence[Vector] = (), *, widely: bool = True
-) -> Learned:
+) -> MAPEstimate:
     """Return the most probable parameters, the best of those reached from some starts.
 
     `widely` adds a smooth start and a rough one to those given, of which there must be one else.
@@ -65,8 +65,8 @@ def fit(
             value, slopes = likelihood.gradient(theta)
         except np.linalg.LinAlgError:
             return HOPELESS, np.zeros(len(theta))
-        held, pull = unlikeliness(theta, mean, std, family.lengthscales)
-        return -value + held, -slopes + pull
+        held, gradient = unlikeliness(theta, mean, std, family.lengthscales)
+        return -value + held, -slopes + gradient
 
     best: tuple[float, Vector] | None = None
     for start in (*((mean, _rough(family, mean, unit, sample)) if widely else ()), *starts):
@@ -87,10 +87,10 @@ def fit(
         theta[1] = math.log(unit)
     scale, part = math.exp(theta[0]), family.own(theta[2:])
     shared, own = Scaled(family.kernel(theta[2:]), scale * (1.0 - part)), scale * part
-    return Learned(
-        kernel=Sum(shared, Scaled(Own(), own)) if own else shared,
+    return MAPEstimate(
+        kernel=Sum(shared, Scaled(CandidateEffect(), own)) if own else shared,
         shared=shared,
-        own=own,
+        effect_variance=own,
         mean=likelihood.mean(theta),
         scale=scale,
         noise_std=math.exp(0.5 * theta[1]),
@@ -108,10 +108,10 @@ def unlikeliness(theta: Vector, mean: Vector, std: Vector, d: int) -> tuple[floa
         C⁻¹ = (I − r/(1 − r + dr)·11ᵀ)/(1 − r)
     """
     z = (theta - mean) / std
-    pull, lengths = z.copy(), z[2 : 2 + d]
-    pull[2 : 2 + d] = lengths - ALIKE / (1.0 - ALIKE + d * ALIKE) * lengths.sum()
-    pull[2 : 2 + d] /= 1.0 - ALIKE
-    return 0.5 * float(z @ pull), pull / std
+    gradient, lengths = z.copy(), z[2 : 2 + d]
+    gradient[2 : 2 + d] = lengths - ALIKE / (1.0 - ALIKE + d * ALIKE) * lengths.sum()
+    gradient[2 : 2 + d] /= 1.0 - ALIKE
+    return 0.5 * float(z @ gradient), gradient / std
 
 
 def some(sample: Sample, rng: np.random.Generator, most: int = MOST_POINTS) -> Sample:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from noregret.arrays import Matrix, Rows, Vector
-from noregret.fitting.kernel_families import Family, Pull
+from noregret.fitting.kernel_families import Family, TraceGradient
 
 LOG_2PI = math.log(2.0 * math.pi)
 
@@ -63,7 +63,7 @@ class Likelihood:
         scale = 0.5 * (float(np.vdot(M, at.K)) + JITTER * math.exp(theta[0]) * float(np.trace(M)))
         own = 0.5 * noise * float(np.sum(np.diag(M) / seen.w))
         replicates = -0.5 * seen.freedom * (1.0 - seen.error / noise)
-        inner = 0.5 * math.exp(theta[0]) * at.pull(M)
+        inner = 0.5 * math.exp(theta[0]) * at.trace_gradient(M)
         return at.value, np.concatenate([[scale, own + replicates], inner])
 
     def left_out(self, theta: Vector) -> tuple[Vector, Vector]:
@@ -77,7 +77,7 @@ class Likelihood:
 
     def _factored(self, theta: Vector) -> _Factored:
         seen, noise = self.sample, math.exp(theta[1])
-        K, pull = self.family.gram(theta[2:], seen.X)
+        K, trace_gradient = self.family.gram(theta[2:], seen.X)
         K *= math.exp(theta[0])
         A = np.array(K, order="F")
         np.einsum("ii->i", A)[...] += noise / seen.w + JITTER * math.exp(theta[0])
@@ -90,7 +90,7 @@ class Likelihood:
         alpha: Vector = values - mean * ones
         fit = (seen.y - mean) @ alpha + 2.0 * float(np.log(np.diag(L)).sum()) + len(A) * LOG_2PI
         replicates = seen.freedom * (theta[1] + seen.error / noise)
-        return _Factored(-0.5 * float(fit + replicates), mean, alpha, L, K, pull)
+        return _Factored(-0.5 * float(fit + replicates), mean, alpha, L, K, trace_gradient)
 
 
 @final
@@ -103,7 +103,7 @@ class _Factored:
     alpha: Vector  # A⁻¹(ȳ − m)
     L: Matrix  # lower
     K: Matrix  # s²·K
-    pull: Pull
+    trace_gradient: TraceGradient
 
     def inverse(self) -> Matrix:
         """Return A⁻¹, a third of the cost of solving for it."""

@@ -1,8 +1,16 @@
 """k(x, z): how alike two candidates are."""
 
 from noregret.kernels.algebra import Product, Scaled, Sum, as_kernel
-from noregret.kernels.base import Kernel, own_slope, probe, probe_rows, pull, require_kernel, slopes
-from noregret.kernels.categorical import Categorical, Own
+from noregret.kernels.base import (
+    Kernel,
+    diagonal_gradient,
+    kernel_gradient,
+    probe,
+    probe_rows,
+    require_kernel,
+    slopes,
+)
+from noregret.kernels.categorical import CandidateEffect, Categorical
 from noregret.kernels.custom import FunctionKernel, Precomputed
 from noregret.kernels.linear import Linear, Polynomial
 from noregret.kernels.quadrature_features import QuadratureFeatures, quadrature
@@ -12,13 +20,13 @@ from noregret.kernels.tanimoto import Tanimoto
 
 __all__ = [
     "RBF",
+    "CandidateEffect",
     "Categorical",
     "Features",
     "FunctionKernel",
     "Kernel",
     "Linear",
     "Matern",
-    "Own",
     "Polynomial",
     "Precomputed",
     "Product",
@@ -27,10 +35,10 @@ __all__ = [
     "Sum",
     "Tanimoto",
     "as_kernel",
-    "own_slope",
+    "diagonal_gradient",
+    "kernel_gradient",
     "probe",
     "probe_rows",
-    "pull",
     "quadrature",
     "random_features",
     "require_kernel",

@@ -7,7 +7,7 @@ from typing import final
 
 from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError, require_positive
-from noregret.kernels.base import Kernel, Pull, pull, require_kernel, slopes
+from noregret.kernels.base import Kernel, KernelGradient, kernel_gradient, require_kernel, slopes
 from noregret.kernels.scikit_learn import Scikit, is_scikit, parts_of, seen
 
 
@@ -57,12 +57,12 @@ class Scaled:
     def diagonal(self, X: Rows) -> Vector:
         return self.variance * self.kernel.diagonal(X)
 
-    def pull(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
-        return self.variance * pull(self.kernel, X, Z, C)
+    def gradient(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
+        return self.variance * kernel_gradient(self.kernel, X, Z, C)
 
-    def slopes(self, X: Rows, Z: Rows) -> tuple[Matrix, Pull]:
-        values, pulled = slopes(self.kernel, X, Z)
-        return self.variance * values, lambda C: self.variance * pulled(C)
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Matrix, KernelGradient]:
+        values, gradient = slopes(self.kernel, X, Z)
+        return self.variance * values, lambda C: self.variance * gradient(C)
 
     @property
     def is_stationary(self) -> bool:
@@ -96,8 +96,8 @@ class Sum:
     def diagonal(self, X: Rows) -> Vector:
         return self.left.diagonal(X) + self.right.diagonal(X)
 
-    def pull(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
-        return pull(self.left, X, Z, C) + pull(self.right, X, Z, C)
+    def gradient(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
+        return kernel_gradient(self.left, X, Z, C) + kernel_gradient(self.right, X, Z, C)
 
 
 @final
@@ -127,9 +127,9 @@ class Product:
     def diagonal(self, X: Rows) -> Vector:
         return self.left.diagonal(X) * self.right.diagonal(X)
 
-    def pull(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
+    def gradient(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
         a, b = self.left(X, Z), self.right(X, Z)
-        return pull(self.left, X, Z, C * b) + pull(self.right, X, Z, C * a)
+        return kernel_gradient(self.left, X, Z, C * b) + kernel_gradient(self.right, X, Z, C * a)
 
 
 def _apart(kernel: Scikit) -> Kernel:

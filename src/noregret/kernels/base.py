@@ -11,7 +11,7 @@ import numpy as np
 from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError, KernelError
 
-Pull: TypeAlias = Callable[[Matrix], Matrix]  # C ↦ Σ_j C_ij ∂k(x_i, z_j)/∂x_i
+KernelGradient: TypeAlias = Callable[[Matrix], Matrix]  # C ↦ Σ_j C_ij ∂k(x_i, z_j)/∂x_i
 STEP = 1e-6  # of the unit cube, for slopes by differences
 
 
@@ -39,41 +39,41 @@ class Kernel(Protocol):
         ...
 
 
-def pull(kernel: Kernel, X: Rows, Z: Rows, C: Matrix) -> Matrix:
+def kernel_gradient(kernel: Kernel, X: Rows, Z: Rows, C: Matrix) -> Matrix:
     """Return Σ_j C_ij ∂k(x_i, z_j)/∂x_i for every row x_i of X, for boxes.
 
-    A kernel may know it, by a method `pull(X, Z, C)`; that of others is taken by differences.
+    A kernel may know it, by a method `gradient(X, Z, C)`; that of others is taken by differences.
     """
-    own = getattr(kernel, "pull", None)
+    own = getattr(kernel, "gradient", None)
     if own is not None:
         return np.asarray(own(X, Z, C))
-    pulls = np.empty(X.shape)
+    gradient = np.empty(X.shape)
     for j, step in enumerate(STEP * np.eye(X.shape[1])):
         moved = np.asarray(kernel(X + step, Z)) - np.asarray(kernel(X - step, Z))
-        pulls[:, j] = np.einsum("ij,ij->i", C, moved) / (2 * STEP)
-    return pulls
+        gradient[:, j] = np.einsum("ij,ij->i", C, moved) / (2 * STEP)
+    return gradient
 
 
-def slopes(kernel: Kernel, X: Rows, Z: Rows) -> tuple[Matrix, Pull]:
-    """Return k(x, z) for every pair of rows, and what `pull` would make of any C.
+def slopes(kernel: Kernel, X: Rows, Z: Rows) -> tuple[Matrix, KernelGradient]:
+    """Return k(x, z) for every pair of rows, and what `kernel_gradient` would make of any C.
 
     A kernel may know both at once, by a method `slopes(X, Z)`.
     """
     own = getattr(kernel, "slopes", None)
     if own is None:
-        return np.asarray(kernel(X, Z)), partial(pull, kernel, X, Z)
-    values, pulls = own(X, Z)
-    return values, pulls
+        return np.asarray(kernel(X, Z)), partial(kernel_gradient, kernel, X, Z)
+    values, gradient = own(X, Z)
+    return values, gradient
 
 
-def own_slope(kernel: Kernel, X: Rows) -> Matrix:
+def diagonal_gradient(kernel: Kernel, X: Rows) -> Matrix:
     """Return half the gradient of k(x, x), which is ∂k(x, z)/∂x at z = x, for every row of X.
 
     A kernel that `is_stationary` has the same k(x, x) everywhere.
     """
     if getattr(kernel, "is_stationary", False):
         return np.zeros(X.shape)
-    return pull(kernel, X, X, np.eye(len(X)))
+    return kernel_gradient(kernel, X, X, np.eye(len(X)))
 
 
 def require_kernel(value: object) -> Kernel:

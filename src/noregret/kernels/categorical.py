@@ -137,14 +137,14 @@ COMPARED = 1 << 18  # numbers that are compared as they are; beyond it, a number
 
 @final
 @dataclass(frozen=True, slots=True)
-class Own:
+class CandidateEffect:
     """1 for a candidate and itself (rows equal in all features), 0 for any two that differ.
 
     Added to another kernel, it lets every candidate be off from what its features say, by an amount
     that no other candidate tells. Evaluating it again averages noise away, and this not: replicates
     tell the two apart.
 
-    >>> Own()(np.array([[0.0], [0.5]]), np.array([[0.5], [0.6]]))
+    >>> CandidateEffect()(np.array([[0.0], [0.5]]), np.array([[0.5], [0.6]]))
     array([[0., 0.],
            [1., 0.]])
     """

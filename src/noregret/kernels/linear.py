@@ -41,7 +41,7 @@ class Linear:
         norms: Vector = np.einsum("ij,ij->i", X, X)
         return norms + self.bias
 
-    def pull(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
+    def gradient(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
         """Return Σ_j C_ij z_j for every row of X."""
         return np.asarray(C @ Z)
 
@@ -82,7 +82,7 @@ class Polynomial:
         norms: Vector = np.einsum("ij,ij->i", X, X)
         return _raised(norms + self.bias, self.degree)
 
-    def pull(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
+    def gradient(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
         """Return Σ_j C_ij·degree·(x_i·z_j + bias)^(degree−1)·z_j for every row of X."""
         below = _raised(X @ Z.T + self.bias, self.degree - 1)
         return np.asarray(self.degree * (C * below) @ Z)

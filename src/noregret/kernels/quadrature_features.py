@@ -14,7 +14,7 @@ from noregret.errors import ArgumentError, require_count
 from noregret.kernels.algebra import Scaled
 from noregret.kernels.base import Kernel
 from noregret.kernels.stationary import RBF
-from noregret.pools import Places, Scales
+from noregret.pools import Points, Scales
 
 Phases: TypeAlias = npt.NDArray[np.complex128]
 MOST_DIMENSIONS = 3
@@ -123,7 +123,7 @@ def error_bound(nodes: int, reach: float) -> float:
     return math.exp(min(log, 700.0))
 
 
-def quadrature(kernel: Kernel, pool: Places, nodes: object) -> QuadratureFeatures:
+def quadrature(kernel: Kernel, pool: Points, nodes: object) -> QuadratureFeatures:
     """Return features for a kernel over a pool, checked; as many as the error asks for."""
     d, variance = pool.dim, 1.0
     if d > MOST_DIMENSIONS:

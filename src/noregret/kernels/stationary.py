@@ -15,7 +15,7 @@ import numpy as np
 from noregret.arrays import Matrix, Vector
 from noregret.errors import ArgumentError, require_positive
 from noregret.kernels.algebra import plus, times
-from noregret.kernels.base import Pull, require_numbers
+from noregret.kernels.base import KernelGradient, require_numbers
 
 Lengthscale: TypeAlias = float | tuple[float, ...]
 SMALL = 450.0  # squared norms whose rounding stays below 1e-13
@@ -47,7 +47,7 @@ class RBF:
     def diagonal(self, X: Matrix) -> Vector:
         return np.ones(len(X))
 
-    def pull(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
+    def gradient(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
         """Return Σ_j C_ij ∂k(x_i, z_j)/∂x_i, where dk/dx = −k·(x − z)/lengthscale²."""
         return _pulled(X, Z, self.lengthscale, -C * self(X, Z))
 
@@ -89,7 +89,7 @@ class Matern:
     def diagonal(self, X: Matrix) -> Vector:
         return np.ones(len(X))
 
-    def pull(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
+    def gradient(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
         """Return Σ_j C_ij ∂k(x_i, z_j)/∂x_i.
 
         dk/dx = s(r)·(x − z)/lengthscale² with s = −e^(−r)/r, −3e^(−√3 r), −5/3·(1 + √5 r)e^(−√5 r).
@@ -99,10 +99,10 @@ class Matern:
             X, Z, self.lengthscale, C * _of_distances(X, Z, self.lengthscale, _SLOPE[self.nu])
         )
 
-    def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, Pull]:
-        """Return the values, and `pull` on the same distances."""
+    def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
+        """Return the values, and `gradient` on the same distances."""
         if _MATERN[self.nu] in _KINKED:
-            return self(X, Z), partial(self.pull, X, Z)
+            return self(X, Z), partial(self.gradient, X, Z)
         slope = _of_distances(X, Z, self.lengthscale, _as_they_are)
         values = slope.copy()
         _MATERN[self.nu](values)
@@ -222,8 +222,8 @@ def _of_distances(
 def _pulled(X: Matrix, Z: Matrix, scale: Lengthscale, W: Matrix) -> Matrix:
     """Return Σ_j W_ij (x_i − z_j)/scale², without the differences: one product."""
     centre = Z[:1].sum(axis=0)  # small norms keep it exact
-    pulls: Matrix = W.sum(axis=1)[:, None] * (X - centre) - W @ (Z - centre)
-    return pulls / np.square(scale)
+    gradient: Matrix = W.sum(axis=1)[:, None] * (X - centre) - W @ (Z - centre)
+    return gradient / np.square(scale)
 
 
 def _store_lengthscale(kernel: RBF | Matern, name: str, value: object) -> None:

@@ -126,13 +126,13 @@ def _by_ones(A: Words, B: Words, a: Counts, b: Counts, out: Matrix) -> None:
     At most 255 are in common, so that bytes hold the sums.
     """
     bits, order = _spread_out(B), np.argsort(a, kind="stable")
-    places = _places_of_ones(A[order], a[order])
+    points = _places_of_ones(A[order], a[order])
     step = max(1, CACHED // len(B))
     for top in range(0, len(A), step):
         rows = order[top : top + step]
         common: Bytes = np.zeros((len(rows), len(B)), dtype=np.uint8)
         some = np.empty_like(common)
-        for one in places[: int(a[rows[-1]]), top : top + step]:
+        for one in points[: int(a[rows[-1]]), top : top + step]:
             np.take(bits, one, axis=0, out=some, mode="clip")
             np.add(common, some, out=common)
         out[rows] = _share(common.astype(np.float32), a[rows, None], b)
@@ -152,9 +152,9 @@ def _places_of_ones(A: Words, a: Counts) -> npt.NDArray[np.int64]:
     """Return a column for each row of A: its bits that are set, then the row of zeros."""
     bits = 64 * A.shape[1]
     ones = np.unpackbits(A.view(np.uint8), axis=1).view(np.bool_)
-    places = np.full((len(A), int(a.max())), bits, dtype=np.int64)
-    places[np.arange(places.shape[1]) < a[:, None]] = np.flatnonzero(ones) % bits
-    return np.ascontiguousarray(places.T)
+    points = np.full((len(A), int(a.max())), bits, dtype=np.int64)
+    points[np.arange(points.shape[1]) < a[:, None]] = np.flatnonzero(ones) % bits
+    return np.ascontiguousarray(points.T)
 
 
 def _share(common: Counts, a: Counts, b: Counts) -> Matrix:

@@ -188,13 +188,13 @@ def explained(
     appraisal: Appraisal, evidence: Evidence, row: int, records: Records, units: Units
 ) -> Explanation:
     """Put what is thought of a row into the user's sign, units and names."""
-    places, told, open_ = evidence.places, evidence.told, evidence.open_
+    points, told, open_ = evidence.points, evidence.told, evidence.open_
     own, width = np.flatnonzero(told.rows == row), appraisal.beta * appraisal.std
     lower, upper = _bounds(units, appraisal.mean, width)
     at = np.array([row])
     return Explanation(
-        id=places.keys(at)[0].item(),
-        x=places.shown(places.rows(at))[0],
+        id=points.keys(at)[0].item(),
+        x=points.shown(points.rows(at))[0],
         mean=float(units.outwards(appraisal.mean)),
         std=appraisal.std,
         beta=appraisal.beta,
@@ -206,7 +206,7 @@ def explained(
         counts_as=_counted(appraisal, told.y[own[0]], units) if own.size else np.nan,
         failed=int(evidence.failed_counts[evidence.failed_rows == row].sum()),
         under_way=int(open_.w[open_.rows == row].sum()),
-        excluded=bool(row < places.candidates and evidence.excluded[row]),
+        excluded=bool(row < points.candidates and evidence.excluded[row]),
         nearest=_nearest(appraisal, evidence, row, units),
         asked=records.asked(row),
         score=appraisal.score,
@@ -234,11 +234,11 @@ def _nearest(
     correlations = appraisal.correlations
     if correlations is None:
         return ()
-    told, places = evidence.told, evidence.places
+    told, points = evidence.told, evidence.points
     others = np.flatnonzero(told.rows != row)
     order = np.lexsort((told.rows[others], -np.abs(correlations[others])))
     at = others[order[:NEAREST]]
-    ids, shown = places.ids(told.rows[at]), places.shown(told.X[at])
+    ids, shown = points.ids(told.rows[at]), points.shown(told.X[at])
     averages = units.outwards(told.y[at])
     return tuple(
         Neighbour(
@@ -254,14 +254,14 @@ def _nearest(
 
 
 def _rival(appraisal: Appraisal, evidence: Evidence, units: Units) -> Rival | None:
-    leader, places = appraisal.leader, evidence.places
+    leader, points = appraisal.leader, evidence.points
     if leader is None:
         return None
-    met = leader.row < len(places)
+    met = leader.row < len(points)
     lower, upper = _bounds(units, leader.mean, appraisal.beta * leader.std)
     return Rival(
-        id=places.keys(np.array([leader.row]))[0].item() if met else None,
-        x=places.shown(leader.X)[0],
+        id=points.keys(np.array([leader.row]))[0].item() if met else None,
+        x=points.shown(leader.X)[0],
         mean=float(units.outwards(leader.mean)),
         std=leader.std,
         lower=lower,

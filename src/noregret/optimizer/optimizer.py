@@ -13,7 +13,7 @@ from noregret.errors import ArgumentError, require_choice, require_count, requir
 from noregret.optimizer import storage
 from noregret.optimizer.batch import Batch
 from noregret.optimizer.explanation import Explanation, explained
-from noregret.optimizer.pending import Ticket
+from noregret.optimizer.pending import PendingBatch
 from noregret.optimizer.results import (
     Best,
     Certificate,
@@ -22,16 +22,16 @@ from noregret.optimizer.results import (
     Units,
     certified,
     measured,
-    place_of_best,
+    position_of_best,
     recommended,
 )
-from noregret.optimizer.run_state import Books
+from noregret.optimizer.run_state import RunState
 from noregret.optimizer.storage import Parts
 from noregret.optimizer.trace import Trace
 from noregret.policies import Accountable, Evidence, Policy, State
-from noregret.pools import Domain, Keys, Places, require_domain
+from noregret.pools import Domain, Keys, Points, require_domain
 from noregret.text import counted
-from noregret.threads import Turn, in_turn, steady
+from noregret.threads import Turn, in_turn, single_threaded_blas
 
 MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
 Goal: TypeAlias = Literal["max", "min"]
@@ -58,7 +58,7 @@ class Optimizer:
 
     def __init__(
         self,
-        pool: Domain | Places,
+        pool: Domain | Points,
         policy: Policy[State],
         *,
         seed: int = 0,
@@ -72,7 +72,7 @@ class Optimizer:
         self.turn = Turn()  # what threads that share a run wait for
         self._policy: Policy[Any] = policy
         self._state: Any = policy.begin()
-        self._books = Books.opened(Places.of(pool), units, int(seed))
+        self._run_state = RunState.opened(Points.of(pool), units, int(seed))
 
     def __repr__(self) -> str:
         told = f"{counted(self.evaluations, 'evaluation')} of {counted(self.unique, 'candidate')}"
@@ -93,12 +93,12 @@ class Optimizer:
         """
         room, held = self._request("ask", at_most, worker)
         if held is not None:
-            return self._books.open_part(held, room)
+            return self._run_state.open_part(held, room)
         asked = perf_counter()
-        with steady():
+        with single_threaded_blas():
             proposal, self._state = self._policy.propose(self._state, self._evidence(), room)
-        ticket = self._books.hand_out(worker, proposal, asked=asked, now=perf_counter())
-        return self._books.open_part(ticket, room)
+        pending = self._run_state.hand_out(worker, proposal, asked=asked, now=perf_counter())
+        return self._run_state.open_part(pending, room)
 
     @in_turn
     def peek(self, *, at_most: int | None = None, worker: str = "") -> Batch:
@@ -113,10 +113,10 @@ class Optimizer:
         """
         room, held = self._request("peek", at_most, worker)
         if held is not None:
-            return self._books.open_part(held, room)
-        with steady():
+            return self._run_state.open_part(held, room)
+        with single_threaded_blas():
             proposal, _ = self._policy.propose(self._state, self._evidence(), room)
-        return self._books.draft(proposal)
+        return self._run_state.draft(proposal)
 
     @in_turn
     def tell(
@@ -139,7 +139,7 @@ class Optimizer:
         >>> opt.evaluations
         25
         """
-        self._books.tell(what, values, means, counts, self._policy.vet)
+        self._run_state.tell(what, values, means, counts, self._policy.vet)
 
     @in_turn
     def fail(self, batch: Batch) -> None:
@@ -153,7 +153,7 @@ class Optimizer:
         >>> opt.spent, opt.evaluations
         (3, 2)
         """
-        self._books.fail(batch)
+        self._run_state.fail(batch)
 
     @in_turn
     def exclude(self, ids: object) -> None:
@@ -167,12 +167,12 @@ class Optimizer:
         >>> opt.ask().sequence
         array([2, 2, 2])
         """
-        self._books.exclude(ids)
+        self._run_state.exclude(ids)
 
     @property
     def pool(self) -> Domain:
         """The pool or box."""
-        return self._books.places.domain
+        return self._run_state.points.domain
 
     @property
     def policy(self) -> Policy[Any]:
@@ -182,27 +182,27 @@ class Optimizer:
     @property
     def goal(self) -> Goal:
         """Whether large values are good ("max") or small ones ("min")."""
-        return "max" if self._books.units.sign > 0 else "min"
+        return "max" if self._run_state.units.sign > 0 else "min"
 
     @property
     def spent(self) -> int:
         """Evaluations used up: values told and evaluations that failed."""
-        return self.evaluations + self._books.tickets.failures
+        return self.evaluations + self._run_state.pending.failures
 
     @property
     def evaluations(self) -> int:
         """Values told."""
-        return self._books.ledger.evaluations
+        return self._run_state.ledger.evaluations
 
     @property
     def unique(self) -> int:
         """Different candidates evaluated."""
-        return len(self._books.ledger)
+        return len(self._run_state.ledger)
 
     @property
     def batches(self) -> int:
         """Batches opened."""
-        return self._books.tickets.opened
+        return self._run_state.pending.opened
 
     @property
     def switches(self) -> int:
@@ -213,14 +213,14 @@ class Optimizer:
         >>> opt.ask().sequence, opt.switches
         (array([0, 1, 0, 0]), 2)
         """
-        return self._books.records.switches
+        return self._run_state.records.switches
 
     @property
     @in_turn
     def sequence(self) -> Keys:
         """The id of every evaluation asked for, in order."""
-        rows, repeats = self._books.records.runs.T
-        return self._books.places.keys(np.repeat(rows, repeats))
+        rows, repeats = self._run_state.records.runs.T
+        return self._run_state.points.keys(np.repeat(rows, repeats))
 
     @property
     @in_turn
@@ -233,8 +233,8 @@ class Optimizer:
         >>> opt.evaluated.ids, opt.evaluated.averages
         ([0, 2], array([0.25, 0.4 ]))
         """
-        books = self._books
-        return measured(books.ledger, books.places, books.units)
+        run_state = self._run_state
+        return measured(run_state.ledger, run_state.points, run_state.units)
 
     @property
     @in_turn
@@ -247,9 +247,9 @@ class Optimizer:
         >>> opt.posterior.mean([[0.0], [0.5]]).round(2)
         array([0.3 , 0.48])
         """
-        with steady():
+        with single_threaded_blas():
             outlook = self._policy.posterior(self._state, self._evidence())
-        units = self._books.units
+        units = self._run_state.units
         floor, centred = units.outwards(outlook.floor), units.centred(outlook.centre)
         return PosteriorView(outlook.posterior, outlook.beta, floor, centred, self.pool)
 
@@ -264,10 +264,10 @@ class Optimizer:
         2
         """
         evidence = self._evidence()
-        with steady():
+        with single_threaded_blas():
             estimates = self._policy.estimates(self._state, evidence)
-        at = place_of_best(evidence, estimates.mean)
-        return recommended(evidence, estimates, at, self._books.units)
+        at = position_of_best(evidence, estimates.mean)
+        return recommended(evidence, estimates, at, self._run_state.units)
 
     @in_turn
     def certificate(self) -> Certificate:
@@ -280,11 +280,11 @@ class Optimizer:
         True
         """
         evidence = self._evidence()
-        with steady():
+        with single_threaded_blas():
             estimates = self._policy.estimates(self._state, evidence)
-            at = place_of_best(evidence, estimates.mean)
+            at = position_of_best(evidence, estimates.mean)
             gap = self._policy.certify(self._state, evidence, int(evidence.told.rows[at]))
-        return certified(gap, self._books.places, self._books.units)
+        return certified(gap, self._run_state.points, self._run_state.units)
 
     @property
     @in_turn
@@ -300,7 +300,7 @@ class Optimizer:
         >>> opt.trace["told"]
         array([0, 3, 6])
         """
-        return self._books.records.shown()
+        return self._run_state.records.shown()
 
     @in_turn
     def explain(self, id: object) -> Explanation:
@@ -315,14 +315,14 @@ class Optimizer:
         Never asked for.
         As a next choice, 2 of 3. Its upper bound 1.26 is below 4.14, that of 1, which comes first.
         """
-        books = self._books
-        rows = books.places.find(id)
+        run_state = self._run_state
+        rows = run_state.points.find(id)
         if len(rows) != 1:
             raise ArgumentError(f"explain(id) takes one id, got {len(rows)}: {id!r:.80}.")
         evidence, row = self._evidence(), int(rows[0])
-        with steady():
+        with single_threaded_blas():
             appraisal = self._policy.appraise(self._state, evidence, row)
-        return explained(appraisal, evidence, row, books.records, books.units)
+        return explained(appraisal, evidence, row, run_state.records, run_state.units)
 
     @in_turn
     def account(self) -> str:
@@ -336,8 +336,8 @@ class Optimizer:
         policy = self._policy
         if not isinstance(policy, Accountable):
             return f"{policy!r}"
-        with steady():
-            lines = policy.account(self._state, self._evidence(), self._books.units.outwards)
+        with single_threaded_blas():
+            lines = policy.account(self._state, self._evidence(), self._run_state.units.outwards)
         return "\n".join(lines)
 
     @in_turn
@@ -351,37 +351,39 @@ class Optimizer:
         >>> with TemporaryDirectory() as folder:
         ...     nr.uniform(nr.Pool([[0.0]])).save(f"{folder}/run")
         """
-        books = self._books
+        run_state = self._run_state
         parts = Parts(
             policy=self._policy,
             state=self._state,
-            units=books.units,
-            seed=books.seed,
-            ledger=books.ledger,
-            tickets=books.tickets,
-            records=books.records,
-            excluded=books.excluded,
+            units=run_state.units,
+            seed=run_state.seed,
+            ledger=run_state.ledger,
+            pending=run_state.pending,
+            records=run_state.records,
+            excluded=run_state.excluded,
         )
-        storage.write(Path(path), parts, books.places)
+        storage.write(Path(path), parts, run_state.points)
 
-    def _request(self, name: str, at_most: object, worker: object) -> tuple[int, Ticket | None]:
+    def _request(
+        self, name: str, at_most: object, worker: object
+    ) -> tuple[int, PendingBatch | None]:
         """Check a request; return its room and the batch that the worker holds."""
         room = MOST_EVALUATIONS
         if at_most is not None:
             room = require_count(f"{name}(at_most=...)", at_most)
         if not isinstance(worker, str):
             raise ArgumentError(f"{name}(worker=...) must be a string, got {worker!r}.")
-        return room, self._books.tickets.held_by(worker)
+        return room, self._run_state.pending.held_by(worker)
 
     def _evidence(self) -> Evidence:
-        return self._books.evidence()
+        return self._run_state.evidence()
 
     @classmethod
-    def _restored(cls, pool: Places, parts: Parts) -> Optimizer:
+    def _restored(cls, pool: Points, parts: Parts) -> Optimizer:
         optimizer = cls(pool, parts.policy, seed=parts.seed)
         optimizer._state = parts.state
-        optimizer._books = Books(
-            *(pool, parts.units, parts.seed, parts.ledger, parts.tickets, parts.records),
+        optimizer._run_state = RunState(
+            *(pool, parts.units, parts.seed, parts.ledger, parts.pending, parts.records),
             parts.excluded,
         )
         return optimizer

@@ -18,7 +18,7 @@ OPEN, TOLD, FAILED_ONCE, TOLD_BY_ID, WITHDRAWN = range(5)  # what became of an e
 
 @final
 @dataclass(slots=True, eq=False)
-class Ticket:
+class PendingBatch:
     """One batch handed out: runs of rows, and the fate of each evaluation."""
 
     number: int
@@ -54,121 +54,123 @@ class Ticket:
 
 @final
 @dataclass(slots=True, eq=False)
-class Tickets:
+class PendingBatches:
     """The register of all batches, and of evaluations told since the last one was opened."""
 
     opened: int = 0
     failures: int = 0
-    by_number: dict[int, Ticket] = field(default_factory=dict)
+    by_number: dict[int, PendingBatch] = field(default_factory=dict)
     open_numbers: list[int] = field(default_factory=list)  # oldest first
     just_closed: list[int] = field(default_factory=list)  # since the last opening
     closed: dict[int, list[tuple[int, int, str]]] = field(default_factory=dict)  # receipts
-    asked: dict[tuple[int, int], int] = field(default_factory=dict)  # (ticket, run) → count
+    asked: dict[tuple[int, int], int] = field(default_factory=dict)  # (pending, run) → count
     unasked: dict[int, int] = field(default_factory=dict)  # row → count
     failed: dict[int, int] = field(default_factory=dict)  # row → failures, ever
 
     def open(
         self, worker: str, rows: Indices, repeats: Indices, variances: Vector, reason: str
-    ) -> Ticket:
+    ) -> PendingBatch:
         """Hand out a new batch; what was told before it is booked by now."""
         self._file_away()
         fate = np.zeros(int(repeats.sum()), dtype=np.int8)
         values = np.full(len(fate), np.nan)
-        ticket = Ticket(self.opened, worker, rows, repeats, variances, reason, fate, values)
-        self.by_number[ticket.number] = ticket
-        self.open_numbers.append(ticket.number)
+        pending = PendingBatch(self.opened, worker, rows, repeats, variances, reason, fate, values)
+        self.by_number[pending.number] = pending
+        self.open_numbers.append(pending.number)
         self.opened += 1
         self.asked, self.unasked = {}, {}
-        return ticket
+        return pending
 
-    def held_by(self, worker: str) -> Ticket | None:
+    def held_by(self, worker: str) -> PendingBatch | None:
         """Return the oldest open batch of a worker."""
         for number in self.open_numbers:
             if self.by_number[number].worker == worker:
                 return self.by_number[number]
         return None
 
-    def pending(self) -> tuple[Indices, Indices]:
+    def under_way(self) -> tuple[Indices, Indices]:
         """Return the rows under way and how many evaluations of each, oldest first."""
         counts: dict[int, int] = {}
         for number in self.open_numbers:
-            ticket = self.by_number[number]
-            for row, count in zip(ticket.rows, ticket.open_runs(), strict=True):
+            pending = self.by_number[number]
+            for row, count in zip(pending.rows, pending.open_runs(), strict=True):
                 if count:
                     counts[int(row)] = counts.get(int(row), 0) + int(count)
         rows = np.fromiter(counts.keys(), dtype=np.int64, count=len(counts))
         return rows, np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
 
-    def stretch(self, number: int, start: int, stop: int) -> tuple[Ticket, Indices]:
-        """Return a ticket and the positions [start, stop) of it, or say that it is unknown."""
-        ticket = self.by_number.get(number)
-        if ticket is None and 0 <= number < self.opened:
+    def stretch(self, number: int, start: int, stop: int) -> tuple[PendingBatch, Indices]:
+        """Return a pending and the positions [start, stop) of it, or say that it is unknown."""
+        pending = self.by_number.get(number)
+        if pending is None and 0 <= number < self.opened:
             raise TellError(
                 f"batch {number} was told long ago and is closed. "
                 "For additional measurements use tell(ids, values)."
             )
-        if ticket is None or not 0 <= start <= stop <= len(ticket.fate):
+        if pending is None or not 0 <= start <= stop <= len(pending.fate):
             raise TellError(
                 f"batch {number} with evaluations {start} to {stop} was not given out by this "
                 f"optimizer, which has opened {self.opened} batches. Tell by ids instead."
             )
-        return ticket, np.arange(start, stop)
+        return pending, np.arange(start, stop)
 
     def is_repetition(self, number: int, start: int, stop: int, digest: str) -> bool:
         """Tell whether just this was told before; raise if the batch is closed and it was not."""
-        ticket = self.by_number.get(number)
-        receipts = self.closed.get(number, []) if ticket is None else ticket.receipts
+        pending = self.by_number.get(number)
+        receipts = self.closed.get(number, []) if pending is None else pending.receipts
         if (start, stop, digest) in receipts:
             return True
-        if ticket is None and number in self.closed:
+        if pending is None and number in self.closed:
             raise TellError(_told_before(number, stop - start, stop - start))
         return False
 
-    def untold(self, ticket: Ticket, positions: Indices, values: Vector) -> Indices:
+    def untold(self, pending: PendingBatch, positions: Indices, values: Vector) -> Indices:
         """Return the positions still to be told; what was told before must be the same.
 
         Evaluations that are open, failed or withdrawn may be told.
         """
-        fate = ticket.fate[positions]
+        fate = pending.fate[positions]
         if (fate == TOLD_BY_ID).any():
             raise TellError(
                 f"{int((fate == TOLD_BY_ID).sum())} of these {len(positions)} evaluations of batch "
-                f"{ticket.number} were closed by values told by id. Tell the others: ask() gives "
+                f"{pending.number} were closed by values told by id. Tell the others: ask() gives "
                 "what is open. For additional measurements use tell(ids, values)."
             )
         told = fate == TOLD
-        if (ticket.values[positions[told]] != values[told]).any():
-            raise TellError(_told_before(ticket.number, int(told.sum()), len(positions)))
+        if (pending.values[positions[told]] != values[told]).any():
+            raise TellError(_told_before(pending.number, int(told.sum()), len(positions)))
         return np.flatnonzero(~told)
 
-    def settle(self, ticket: Ticket, positions: Indices, values: Vector, failed: Mask) -> None:
+    def settle(
+        self, pending: PendingBatch, positions: Indices, values: Vector, failed: Mask
+    ) -> None:
         """Mark evaluations as told or failed."""
-        ticket.values[positions] = np.where(failed, np.nan, values)
-        late = int((ticket.fate[positions] == FAILED_ONCE).sum())
+        pending.values[positions] = np.where(failed, np.nan, values)
+        late = int((pending.fate[positions] == FAILED_ONCE).sum())
         self.failures += int(failed.sum()) - late
-        ticket.fate[positions] = np.where(failed, FAILED_ONCE, TOLD)
-        for run, count in counted(ticket.runs_of(positions[failed])):
-            self._fail(int(ticket.rows[run]), count)
-        for run, count in counted(ticket.runs_of(positions[~failed])):
-            key = (ticket.number, run)
+        pending.fate[positions] = np.where(failed, FAILED_ONCE, TOLD)
+        for run, count in counted(pending.runs_of(positions[failed])):
+            self._fail(int(pending.rows[run]), count)
+        for run, count in counted(pending.runs_of(positions[~failed])):
+            key = (pending.number, run)
             self.asked[key] = self.asked.get(key, 0) + count
-        self._close_if_done(ticket)
+        self._close_if_done(pending)
 
     def settle_by_row(self, row: int, count: int, *, failed: bool) -> None:
         """Let reports by id close open evaluations of that row, oldest first."""
         left = count
         for number in list(self.open_numbers):
-            ticket = self.by_number[number]
-            for run in np.flatnonzero(ticket.rows == row):
-                edge = int(ticket.repeats[:run].sum())
-                own = np.arange(edge, edge + int(ticket.repeats[run]))
-                taken = own[ticket.fate[own] == OPEN][:left]
+            pending = self.by_number[number]
+            for run in np.flatnonzero(pending.rows == row):
+                edge = int(pending.repeats[:run].sum())
+                own = np.arange(edge, edge + int(pending.repeats[run]))
+                taken = own[pending.fate[own] == OPEN][:left]
                 left -= len(taken)
-                ticket.fate[taken] = FAILED_ONCE if failed else TOLD_BY_ID
+                pending.fate[taken] = FAILED_ONCE if failed else TOLD_BY_ID
                 if taken.size and not failed:
                     key = (number, int(run))
                     self.asked[key] = self.asked.get(key, 0) + len(taken)
-            self._close_if_done(ticket)
+            self._close_if_done(pending)
         if failed:
             self.failures += count
             self._fail(row, count)
@@ -181,31 +183,31 @@ class Tickets:
     def withdraw(self, rows: Indices) -> None:
         """Take open evaluations of these rows back; a value that still comes is accepted."""
         for number in list(self.open_numbers):
-            ticket = self.by_number[number]
-            runs = ticket.runs_of(np.arange(len(ticket.fate)))
-            unwanted = np.isin(ticket.rows, rows)[runs] & (ticket.fate == OPEN)
-            ticket.fate[unwanted] = WITHDRAWN
-            self._close_if_done(ticket)
+            pending = self.by_number[number]
+            runs = pending.runs_of(np.arange(len(pending.fate)))
+            unwanted = np.isin(pending.rows, rows)[runs] & (pending.fate == OPEN)
+            pending.fate[unwanted] = WITHDRAWN
+            self._close_if_done(pending)
 
     def _file_away(self) -> None:
         """Keep only the receipts of batches that were told wholly; the others may still be told."""
         for number in dict.fromkeys(self.just_closed):
-            ticket = self.by_number[number]
-            if ((ticket.fate == TOLD) | (ticket.fate == TOLD_BY_ID)).all():
-                rows = np.repeat(ticket.rows, ticket.repeats)
-                digest = digest_of(rows, ticket.values, np.isnan(ticket.values))
-                self.closed[number] = [*ticket.receipts, (0, len(rows), digest)]
+            pending = self.by_number[number]
+            if ((pending.fate == TOLD) | (pending.fate == TOLD_BY_ID)).all():
+                rows = np.repeat(pending.rows, pending.repeats)
+                digest = digest_of(rows, pending.values, np.isnan(pending.values))
+                self.closed[number] = [*pending.receipts, (0, len(rows), digest)]
                 del self.by_number[number]
         self.just_closed = []
         while len(self.closed) > MOST_RECEIPTS:
             self.closed.pop(next(iter(self.closed)))
 
-    def _close_if_done(self, ticket: Ticket) -> None:
-        if ticket.is_open:
+    def _close_if_done(self, pending: PendingBatch) -> None:
+        if pending.is_open:
             return
-        self.just_closed.append(ticket.number)
-        if ticket.number in self.open_numbers:
-            self.open_numbers.remove(ticket.number)
+        self.just_closed.append(pending.number)
+        if pending.number in self.open_numbers:
+            self.open_numbers.remove(pending.number)
 
 
 def digest_of(rows: Indices, values: Vector, failed: Mask) -> str:

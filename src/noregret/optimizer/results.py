@@ -11,7 +11,7 @@ from noregret.arrays import Indices, Matrix, Rows, Vector
 from noregret.errors import NothingToldError
 from noregret.optimizer.ledger import Ledger
 from noregret.policies import Estimates, Evidence, Gap
-from noregret.pools import Domain, Places
+from noregret.pools import Domain, Points
 from noregret.posteriors import Posterior
 from noregret.text import digits, times
 from noregret.widths import Assumptions
@@ -242,7 +242,7 @@ class PosteriorView:
         return self._domain.read(f"posterior.{name}", X)
 
 
-def place_of_best(evidence: Evidence, mean: Vector) -> int:
+def position_of_best(evidence: Evidence, mean: Vector) -> int:
     """Return the place of the point told that has the highest mean, the first told on ties.
 
     Where nothing is known, as where nobody has clicked yet, that is one drawn by chance.
@@ -258,11 +258,11 @@ def place_of_best(evidence: Evidence, mean: Vector) -> int:
 
 def recommended(evidence: Evidence, estimates: Estimates, at: int, units: Units) -> Best:
     """Give the point told at a place in the user's words."""
-    told, places = evidence.told, evidence.places
+    told, points = evidence.told, evidence.points
     bounds = units.outwards(np.array([estimates.lower[at], estimates.upper[at]]))
     return Best(
-        id=places.keys(told.rows[at : at + 1])[0].item(),
-        x=places.shown(told.X[at : at + 1])[0],
+        id=points.keys(told.rows[at : at + 1])[0].item(),
+        x=points.shown(told.X[at : at + 1])[0],
         mean=float(units.outwards(estimates.mean[at])),
         std=float(estimates.std[at]),
         lower=float(bounds.min()),
@@ -271,11 +271,11 @@ def recommended(evidence: Evidence, estimates: Estimates, at: int, units: Units)
     )
 
 
-def certified(gap: Gap, places: Places, units: Units) -> Certificate:
+def certified(gap: Gap, points: Points, units: Units) -> Certificate:
     """Give a gap in the user's words."""
     return Certificate(
         gap=gap.gap,
-        id=places.keys(np.array([gap.row]))[0].item(),
+        id=points.keys(np.array([gap.row]))[0].item(),
         guaranteed=float(units.outwards(gap.lowest)),
         reachable=float(units.outwards(gap.highest)),
         beta=gap.beta,
@@ -285,11 +285,11 @@ def certified(gap: Gap, places: Places, units: Units) -> Certificate:
     )
 
 
-def measured(ledger: Ledger, places: Places, units: Units) -> Evaluated:
+def measured(ledger: Ledger, points: Points, units: Units) -> Evaluated:
     """Give a ledger in the user's words."""
     return Evaluated(
-        ids=places.ids(ledger.rows),
-        x=places.shown(places.rows(ledger.rows)),
+        ids=points.ids(ledger.rows),
+        x=points.shown(points.rows(ledger.rows)),
         evaluations=ledger.counts.copy(),
         averages=units.outwards(ledger.averages),
         deviations=np.sqrt(ledger.variances()),

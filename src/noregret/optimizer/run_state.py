@@ -12,76 +12,79 @@ from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.errors import ArgumentError, TellError
 from noregret.optimizer.batch import MOST_VALUE, Batch, averaged, parsed
 from noregret.optimizer.ledger import Ledger
-from noregret.optimizer.pending import OPEN, Ticket, Tickets, counted, digest_of
+from noregret.optimizer.pending import OPEN, PendingBatch, PendingBatches, counted, digest_of
 from noregret.optimizer.results import Units
 from noregret.optimizer.trace import Records
 from noregret.policies import Evidence, Proposal
-from noregret.pools import Places, is_frame
-from noregret.posteriors import Points
+from noregret.pools import Points, is_frame
+from noregret.posteriors import Observations
 
 
 @final
 @dataclass(slots=True, eq=False)
-class Books:
+class RunState:
     """Ledger, tickets and records of one run; an entry is made wholly or not at all."""
 
-    places: Places
+    points: Points
     units: Units
     seed: int
     ledger: Ledger
-    tickets: Tickets
+    pending: PendingBatches
     records: Records
     excluded: Mask  # (N,)
 
     @classmethod
-    def opened(cls, places: Places, units: Units, seed: int) -> Books:
+    def opened(cls, points: Points, units: Units, seed: int) -> RunState:
         """Return empty books."""
-        N = places.candidates
+        N = points.candidates
         return cls(
-            *(places, units, seed, Ledger(N), Tickets(), Records()), np.zeros(N, dtype=np.bool_)
+            *(points, units, seed, Ledger(N), PendingBatches(), Records()),
+            np.zeros(N, dtype=np.bool_),
         )
 
-    def hand_out(self, worker: str, proposal: Proposal, *, asked: float, now: float) -> Ticket:
+    def hand_out(
+        self, worker: str, proposal: Proposal, *, asked: float, now: float
+    ) -> PendingBatch:
         """Open a batch; points of it that are new are numbered."""
-        rows = self.places.settled(proposal.rows, proposal.X)
-        ticket = self.tickets.open(
+        rows = self.points.settled(proposal.rows, proposal.X)
+        pending = self.pending.open(
             worker, rows, proposal.repeats, proposal.variances, proposal.reason
         )
         ledger = self.ledger
         self.records.add(
-            *(ticket, proposal.footing),
+            *(pending, proposal.diagnostics),
             told=ledger.evaluations,
             unique=len(ledger),
             asked=asked,
             now=now,
         )
-        return ticket
+        return pending
 
-    def batch(self, ticket: Ticket) -> Batch:
-        """Show a ticket to the user, whole."""
+    def batch(self, pending: PendingBatch) -> Batch:
+        """Show a pending to the user, whole."""
         return Batch(
-            ticket=ticket.number,
-            ids=self.places.keys(ticket.rows),
-            repeats=ticket.repeats,
-            x=self.places.shown(self.places.rows(ticket.rows)),
-            reason=ticket.reason,
+            ticket=pending.number,
+            ids=self.points.keys(pending.rows),
+            repeats=pending.repeats,
+            x=self.points.shown(self.points.rows(pending.rows)),
+            reason=pending.reason,
         )
 
-    def open_part(self, ticket: Ticket, room: int) -> Batch:
-        """Show the first stretch of a ticket that is open, cut to `room`."""
-        start, stop = ticket.first_open_stretch()
-        batch = self.batch(ticket)
-        if start or stop < len(ticket.fate) or room < stop:
+    def open_part(self, pending: PendingBatch, room: int) -> Batch:
+        """Show the first stretch of a pending that is open, cut to `room`."""
+        start, stop = pending.first_open_stretch()
+        batch = self.batch(pending)
+        if start or stop < len(pending.fate) or room < stop:
             batch = batch[start : min(stop, start + room)]
         return batch if start + room >= stop else replace(batch, reason=f"at_most {room} reached")
 
     def draft(self, proposal: Proposal) -> Batch:
         """Show a proposal as the batch that it would be."""
         return Batch(
-            ticket=self.tickets.opened,
-            ids=self.places.keys(self.places.expected(proposal.rows, proposal.X)),
+            ticket=self.pending.opened,
+            ids=self.points.keys(self.points.expected(proposal.rows, proposal.X)),
             repeats=proposal.repeats,
-            x=self.places.shown(proposal.X),
+            x=self.points.shown(proposal.X),
             reason=proposal.reason,
         )
 
@@ -114,17 +117,17 @@ class Books:
     def _tell_batch(self, batch: Batch, values: object) -> None:
         """Enter one value an evaluation of a batch, in order."""
         numbers, failed = parsed(values, len(batch), f"batch {batch.ticket}")
-        asked = np.repeat(self.places.find(batch.ids), batch.repeats)
+        asked = np.repeat(self.points.find(batch.ids), batch.repeats)
         receipt = (batch.start, batch.start + len(batch), digest_of(asked, numbers, failed))
-        if self.tickets.is_repetition(batch.ticket, *receipt):
+        if self.pending.is_repetition(batch.ticket, *receipt):
             return
-        ticket, positions = self._positions(batch)
+        pending, positions = self._positions(batch)
         inside = self._inwards(numbers)
-        new = self.tickets.untold(ticket, positions, numbers)
-        rows, lost = ticket.rows[ticket.runs_of(positions[new])], failed[new]
+        new = self.pending.untold(pending, positions, numbers)
+        rows, lost = pending.rows[pending.runs_of(positions[new])], failed[new]
         self.ledger.add(rows[~lost], inside[new][~lost])
-        self.tickets.settle(ticket, positions[new], numbers[new], lost)
-        ticket.receipts.append(receipt)
+        self.pending.settle(pending, positions[new], numbers[new], lost)
+        pending.receipts.append(receipt)
 
     def _tell_values(self, what: object, values: object, vet: Callable[[Rows], None]) -> None:
         """Enter one value an id, or a point."""
@@ -134,9 +137,9 @@ class Books:
         good = ~failed if failed.any() else slice(None)  # a slice copies nothing
         self.ledger.add(rows[good], inside[good])
         for row, count in counted(rows[good]):
-            self.tickets.settle_by_row(row, count, failed=False)
+            self.pending.settle_by_row(row, count, failed=False)
         for row, count in counted(rows[failed]):
-            self.tickets.settle_by_row(row, count, failed=True)
+            self.pending.settle_by_row(row, count, failed=True)
 
     def _tell_means(
         self, what: object, means: object, counts: object, vet: Callable[[Rows], None]
@@ -150,7 +153,7 @@ class Books:
         totals = np.zeros(len(unique), dtype=np.int64)
         np.add.at(totals, place, whole)
         for row, count in zip(unique, totals, strict=True):
-            self.tickets.settle_by_row(int(row), int(count), failed=False)
+            self.pending.settle_by_row(int(row), int(count), failed=False)
 
     def fail(self, batch: object) -> None:
         """Enter that what is open of a batch has failed."""
@@ -159,46 +162,46 @@ class Books:
                 f"fail() takes a batch or a slice of one, got {batch!r:.80}. "
                 "By id: tell(ids, [noregret.FAILED, ...])."
             )
-        ticket, positions = self._positions(batch)
-        still_open = positions[ticket.fate[positions] == OPEN]
+        pending, positions = self._positions(batch)
+        still_open = positions[pending.fate[positions] == OPEN]
         failed = np.ones(len(still_open), dtype=np.bool_)
-        self.tickets.settle(ticket, still_open, np.zeros(len(still_open)), failed)
+        self.pending.settle(pending, still_open, np.zeros(len(still_open)), failed)
 
     def exclude(self, ids: object) -> None:
         """Strike candidates off, and take open evaluations of them back."""
-        if not self.places.candidates:
+        if not self.points.candidates:
             raise ArgumentError("a box has no candidates to exclude; bounds exclude parts of it.")
-        rows = self.places.find(ids)
+        rows = self.points.find(ids)
         self.excluded[rows] = True
-        self.tickets.withdraw(rows)
+        self.pending.withdraw(rows)
 
     def evidence(self) -> Evidence:
         """Return all that is known now."""
-        ledger, tickets = self.ledger, self.tickets
-        rows, counts = tickets.pending()
-        asked = sorted(tickets.asked)
-        unasked = sorted(tickets.unasked)
+        ledger, pending = self.ledger, self.pending
+        rows, counts = pending.under_way()
+        asked = sorted(pending.asked)
+        unasked = sorted(pending.unasked)
         return Evidence(
-            places=self.places,
+            points=self.points,
             told=self._points(ledger.rows, ledger.counts, ledger.averages),
             entries=ledger.entries.astype(np.float64),
             scatter=ledger.variances(),
             open_=self._points(rows, counts, np.zeros(len(rows))),
             excluded=self.excluded,
             asked_variances=np.array(
-                [tickets.by_number[number].variances[run] for number, run in asked]
+                [pending.by_number[number].variances[run] for number, run in asked]
             ),
-            asked_counts=np.array([tickets.asked[key] for key in asked], dtype=np.int64),
+            asked_counts=np.array([pending.asked[key] for key in asked], dtype=np.int64),
             unasked_rows=np.array(unasked, dtype=np.int64),
-            unasked_counts=np.array([tickets.unasked[row] for row in unasked], dtype=np.int64),
-            failed_rows=np.array(list(tickets.failed), dtype=np.int64),
-            failed_counts=np.array(list(tickets.failed.values()), dtype=np.int64),
+            unasked_counts=np.array([pending.unasked[row] for row in unasked], dtype=np.int64),
+            failed_rows=np.array(list(pending.failed), dtype=np.int64),
+            failed_counts=np.array(list(pending.failed.values()), dtype=np.int64),
             seed=self.seed,
-            step=tickets.opened,
+            step=pending.opened,
         )
 
-    def _points(self, rows: Indices, counts: Indices, averages: Vector) -> Points:
-        return Points(rows, self.places.rows(rows), counts.astype(np.float64), averages)
+    def _points(self, rows: Indices, counts: Indices, averages: Vector) -> Observations:
+        return Observations(rows, self.points.rows(rows), counts.astype(np.float64), averages)
 
     def _given(self, what: object, vet: Callable[[Rows], None]) -> Indices | Rows:
         """Return the rows of ids, or checked features where one point a row is given."""
@@ -207,14 +210,14 @@ class Books:
         except ValueError:  # a ragged list: `find` says what is wrong with it
             dimensions = 1
         if dimensions != 2:
-            return self.places.find(what)
-        X = self.places.read("tell(X, ...)", what)
+            return self.points.find(what)
+        X = self.points.read("tell(X, ...)", what)
         vet(X)
         return X
 
     def _met(self, given: Indices | Rows) -> Indices:
         """Return rows; points given by features are recognised, or numbered behind the others."""
-        return self.places.meet(cast(Rows, given)) if given.ndim == 2 else cast(Indices, given)
+        return self.points.meet(cast(Rows, given)) if given.ndim == 2 else cast(Indices, given)
 
     def _inwards(self, numbers: Vector) -> Vector:
         inside = self.units.inwards(numbers)
@@ -225,14 +228,14 @@ class Books:
             )
         return inside
 
-    def _positions(self, batch: Batch) -> tuple[Ticket, Indices]:
-        ticket, positions = self.tickets.stretch(
+    def _positions(self, batch: Batch) -> tuple[PendingBatch, Indices]:
+        pending, positions = self.pending.stretch(
             batch.ticket, batch.start, batch.start + len(batch)
         )
-        own = self.places.keys(ticket.rows[ticket.runs_of(positions)])
+        own = self.points.keys(pending.rows[pending.runs_of(positions)])
         if not np.array_equal(own, np.repeat(batch.ids, batch.repeats)):
             raise TellError(
                 f"batch {batch.ticket} holds other candidates than this optimizer asked for: it "
                 "comes from another optimizer. Tell by ids instead."
             )
-        return ticket, positions
+        return pending, positions

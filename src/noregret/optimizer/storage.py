@@ -20,8 +20,8 @@ import numpy as np
 
 from noregret.acquisitions import UCB, ExpectedImprovement, KnowledgeGradient, Thompson
 from noregret.arrays import Mask, Matrix
-from noregret.automatic.policy import Knowledge, Learner
-from noregret.automatic.settings import Grasp, Manner
+from noregret.automatic.policy import AutoPolicy, AutoState
+from noregret.automatic.settings import AutoModel, AutoSettings
 from noregret.batching import (
     FixedSize,
     GlobalRatio,
@@ -32,14 +32,22 @@ from noregret.batching import (
     Stay,
 )
 from noregret.errors import SnapshotError
-from noregret.fitting import Fixed, Grouped, Joint, Learned, Lesson, Owned, PureError
+from noregret.fitting import (
+    FittedModel,
+    Fixed,
+    Grouped,
+    Joint,
+    MAPEstimate,
+    PureError,
+    WithCandidateEffect,
+)
 from noregret.kernels import (
     RBF,
+    CandidateEffect,
     Categorical,
     Kernel,
     Linear,
     Matern,
-    Own,
     Polynomial,
     Product,
     QuadratureFeatures,
@@ -48,7 +56,7 @@ from noregret.kernels import (
     Tanimoto,
 )
 from noregret.optimizer.ledger import Ledger
-from noregret.optimizer.pending import Ticket, Tickets
+from noregret.optimizer.pending import PendingBatch, PendingBatches
 from noregret.optimizer.results import Units
 from noregret.optimizer.trace import Records
 from noregret.policies import Policy
@@ -58,8 +66,8 @@ from noregret.policies.designs import FarthestDesign, MostUncertain, SobolDesign
 from noregret.policies.evolution import Evolution, Population
 from noregret.policies.fourier_thompson import ThompsonQFF, Weights
 from noregret.policies.starts import GivenStart, UncertaintySampling, UniformStart
-from noregret.pools import Domain, Places
-from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample, Points, cholesky
+from noregret.pools import Domain, Points
+from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample, cholesky
 from noregret.search import BoxSearch, Enumeration, search_of
 from noregret.widths import (
     BayesianWidth,
@@ -90,7 +98,7 @@ class Parts:
     units: Units
     seed: int
     ledger: Ledger
-    tickets: Tickets
+    pending: PendingBatches
     records: Records
     excluded: Mask
 
@@ -98,7 +106,18 @@ class Parts:
 KNOWN: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
-        *(RBF, Matern, Linear, Polynomial, Tanimoto, Categorical, Own, Scaled, Sum, Product),
+        *(
+            RBF,
+            Matern,
+            Linear,
+            Polynomial,
+            Tanimoto,
+            Categorical,
+            CandidateEffect,
+            Scaled,
+            Sum,
+            Product,
+        ),
         *(RKHSWidth, BayesianWidth, EIWidth, BKBWidth, BBKBWidth, ScaledWidth),
         *(ConstantWidth, GrowingWidth, BKBExperimentsWidth, BBKBExperimentsWidth),
         *(Information, KnownNorm, GuessAndDouble),
@@ -106,17 +125,27 @@ KNOWN: dict[str, type[Any]] = {
         *(FixedSize, ProductBound, GlobalRatio, LocalRatio, Repeat, Stay, Settle),
         *(UniformStart, GivenStart, UncertaintySampling),
         *(UniformDesign, SobolDesign, FarthestDesign, MostUncertain),
-        *(ExactPosterior, NystromPosterior, Oversample, Points, cholesky.Factor),
-        *(Bandit, Belief, Learner, Knowledge),
-        *(Grouped, Fixed, Joint, Owned, Manner, Grasp, Lesson, Learned, PureError),
+        *(ExactPosterior, NystromPosterior, Oversample, Observations, cholesky.Factor),
+        *(Bandit, Belief, AutoPolicy, AutoState),
+        *(
+            Grouped,
+            Fixed,
+            Joint,
+            WithCandidateEffect,
+            AutoSettings,
+            AutoModel,
+            FittedModel,
+            MAPEstimate,
+            PureError,
+        ),
         *(Uniform, EpsilonGreedy, Nothing, RandomSearch, Evolution, Population),
         *(ThompsonQFF, QuadratureFeatures, Weights),
-        *(Units, Ledger, Tickets, Ticket, Records, Parts),
+        *(Units, Ledger, PendingBatches, PendingBatch, Records, Parts),
     )
 }
 
 
-def write(path: Path, parts: Parts, pool: Places) -> None:
+def write(path: Path, parts: Parts, pool: Points) -> None:
     """Write a run; after a crash the file holds either the old run or the new one, whole."""
     writer = _Writer(pool)
     tree = {
@@ -148,7 +177,7 @@ def write(path: Path, parts: Parts, pool: Places) -> None:
         raise
 
 
-def read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Places, Parts]:
+def read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Points, Parts]:
     """Read a run back, with the points it has met; pool and kernels of others are given again."""
     try:
         return _read(path, pool, kernel)
@@ -160,7 +189,7 @@ def read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Places, Parts
         raise SnapshotError(f"{path} is not a run saved by noregret: {error!r}.") from error
 
 
-def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Places, Parts]:
+def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Points, Parts]:
     with zipfile.ZipFile(path) as archive:
         tree = json.loads(archive.read("run.json"))
         arrays = {
@@ -178,17 +207,17 @@ def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Places, Part
             "Give the pool of that run, unchanged."
         )
     extra = arrays[tree["extra"]["array"]]
-    places = Places(pool, extra if len(extra) else None)
-    parts = _Reader(places, arrays, kernel).decode(tree["parts"])
+    points = Points(pool, extra if len(extra) else None)
+    parts = _Reader(points, arrays, kernel).decode(tree["parts"])
     assert isinstance(parts, Parts)
-    return places, parts
+    return points, parts
 
 
 @final
 class _Writer:
     """Turns parts into a JSON tree, setting arrays aside."""
 
-    def __init__(self, pool: Places) -> None:
+    def __init__(self, pool: Points) -> None:
         self.pool = pool
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
         self._kernel: Kernel | None = None
@@ -233,7 +262,7 @@ class _Writer:
 class _Reader:
     """Builds parts from a JSON tree and arrays."""
 
-    pool: Places
+    pool: Points
     arrays: dict[str, np.ndarray[Any, Any]]
     kernel: Kernel | None
 
@@ -278,7 +307,7 @@ def _ours(kernel: Kernel) -> bool:
     return all(_ours(part) for part in parts if isinstance(part, Kernel))
 
 
-def _sample(kernel: Kernel, pool: Places) -> Matrix:
+def _sample(kernel: Kernel, pool: Points) -> Matrix:
     """Return the kernel on a few rows, by which it is recognised."""
     X = pool.glance(8)
     return np.asarray(kernel(X, X), dtype=np.float64)

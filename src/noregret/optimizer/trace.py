@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from noregret.arrays import Indices, Matrix, Vector, extended
 from noregret.errors import ArgumentError, require_extra
-from noregret.optimizer.pending import Ticket
-from noregret.policies import Footing
+from noregret.optimizer.pending import PendingBatch
+from noregret.policies import ChoiceDiagnostics
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -182,20 +182,27 @@ class Records:
         return len(self.counts)
 
     def add(
-        self, ticket: Ticket, footing: Footing, *, told: int, unique: int, asked: float, now: float
+        self,
+        pending: PendingBatch,
+        diagnostics: ChoiceDiagnostics,
+        *,
+        told: int,
+        unique: int,
+        asked: float,
+        now: float,
     ) -> None:
         """Write down a batch that was asked for at one time of a clock and is handed out now."""
-        rows, repeats = ticket.rows, ticket.repeats
+        rows, repeats = pending.rows, pending.repeats
         counts = (
-            *(self._numbered(ticket.worker), self._numbered(ticket.reason)),
-            *(int(repeats.sum()), len(rows), footing.dictionary, unique),
+            *(self._numbered(pending.worker), self._numbered(pending.reason)),
+            *(int(repeats.sum()), len(rows), diagnostics.dictionary, unique),
             *(self._switches(rows), told),
         )
-        numbers = (footing.beta, footing.log_det / 2, now - asked, asked - self._handed_out)
+        numbers = (diagnostics.beta, diagnostics.log_det / 2, now - asked, asked - self._handed_out)
         self.counts = extended(self.counts, np.array([counts]))
         self.numbers = extended(self.numbers, np.array([numbers]))
         self.runs = extended(self.runs, np.stack([rows, repeats], axis=1))
-        self.variances = extended(self.variances, ticket.variances)
+        self.variances = extended(self.variances, pending.variances)
         self._handed_out = now
 
     def shown(self) -> Trace:

@@ -46,7 +46,7 @@ def posterior1d(
     ax = style.axes(ax)
     evaluated, following = optimizer.evaluated, style.next_of(optimizer)
     green, rose = style.COLOURS[:2]
-    posterior, x = style.model_of(optimizer), _places(optimizer, evaluated.x[:, 0])
+    posterior, x = style.model_of(optimizer), _points(optimizer, evaluated.x[:, 0])
     if posterior is not None:
         mean, std = posterior.mean(x[:, None]), posterior.std(x[:, None])
         wide = ((posterior.beta, 0.12),) if posterior.beta != 1.0 else ()
@@ -82,7 +82,7 @@ def _dots(ax: Axes, evaluated: Evaluated, floor: float, goal: Goal) -> None:
             ax.scatter(*at, s=sizes[some], color=face, ec=edge, lw=0.6, zorder=3, label=label)
 
 
-def _places(optimizer: Optimizer, evaluated: Vector) -> Vector:
+def _points(optimizer: Optimizer, evaluated: Vector) -> Vector:
     """Return where to draw: evenly over the domain, and at every evaluated point."""
     domain = optimizer.pool
     if isinstance(domain, Box):

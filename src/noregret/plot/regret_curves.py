@@ -82,7 +82,7 @@ def _draw(
     """Draw the average of some curves, and their range; return the lowest point and the length."""
     T = min(len(curve) for curve in curves)
     rows = np.stack([curve[:T] for curve in curves])
-    at = _places(T)
+    at = _points(T)
     mean = rows.mean(axis=0)[at]
     colour, line = look
     label = f"{name}  {style.short(mean[-1])}" if name else None
@@ -104,7 +104,7 @@ def _draw(
     return lowest, T
 
 
-def _places(T: int) -> Indices:
+def _points(T: int) -> Indices:
     """Return which evaluations are drawn: all of a short run, some of a long one."""
     first = max(0, T // 10**DECADES - 1)
     if T <= POINTS:

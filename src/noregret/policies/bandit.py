@@ -12,14 +12,22 @@ from noregret.acquisitions import UCB, Acquisition, Thompson
 from noregret.arrays import Indices, Rows, Vector
 from noregret.batching import BatchRule, Choice, Fill, Opening
 from noregret.kernels import probe_rows
-from noregret.policies.base import Appraisal, Estimates, Evidence, Footing, Gap, Outlook, Proposal
+from noregret.policies.base import (
+    Appraisal,
+    ChoiceDiagnostics,
+    Estimates,
+    Evidence,
+    Gap,
+    Outlook,
+    Proposal,
+)
 from noregret.policies.model_view import appraised, rank_of
 from noregret.policies.random_streams import Purpose
 from noregret.policies.starts import Start
 from noregret.pools import Picks
 from noregret.posteriors import Posterior
 from noregret.search import Ranking, Search
-from noregret.widths import Assumption, Information, NormBound, Standing, Width
+from noregret.widths import Assumption, Information, NormBound, Width, WidthInputs
 
 LONG = 64  # different candidates told without an ask, from which on they are a long history
 FOUND = Assumption("the highest bound on the box was found (many starts, not every point)")
@@ -85,40 +93,40 @@ class Bandit:
 
     def propose(self, state: Belief, evidence: Evidence, room: int) -> tuple[Proposal, Belief]:
         """Believe what was told, then let the starts or the batch loop choose."""
-        belief, standing = self._believe(state, evidence)
+        belief, inputs = self._believe(state, evidence)
         if not belief.started:
             for start in self.starts:
                 picks = start.picks(evidence, room)
                 if len(picks):
-                    footing = self._footing(standing)
-                    return _start_with(picks, start.reason, belief, footing), belief
+                    diagnostics = self._diagnostics(inputs)
+                    return _start_with(picks, start.reason, belief, diagnostics), belief
             belief = replace(belief, started=True)
-        return self._fill_batch(standing, evidence, room), belief
+        return self._fill_batch(inputs, evidence, room), belief
 
     def estimates(self, state: Belief, evidence: Evidence) -> Estimates:
         """Return posterior mean and deviation at evaluated points, with the band around them."""
-        _, standing = self._believe(state, evidence)
-        mean, variance = standing.posterior.at_points()
+        _, inputs = self._believe(state, evidence)
+        mean, variance = inputs.posterior.at_points()
         std = np.sqrt(variance)
-        reach = self.band.beta(standing) * std
+        reach = self.band.beta(inputs) * std
         return Estimates(mean, std, mean - reach, mean + reach)
 
     def posterior(self, state: Belief, evidence: Evidence) -> Outlook:
         """Return the posterior that the next batch would start from, and its beta."""
-        _, standing = self._believe(state, evidence)
-        return Outlook(standing.posterior, self.width.beta(standing))
+        _, inputs = self._believe(state, evidence)
+        return Outlook(inputs.posterior, self.width.beta(inputs))
 
     def certify(self, state: Belief, evidence: Evidence, row: int) -> Gap:
         """Return the largest upper bound of the pool minus the lower bound of `row`."""
-        _, standing = self._believe(state, evidence)
-        beta = self.band.beta(standing)
-        search = self.search.within(evidence.places)
-        ranking = search.rank(standing.posterior, UCB(), beta, evidence.excluded)
+        _, inputs = self._believe(state, evidence)
+        beta = self.band.beta(inputs)
+        search = self.search.within(evidence.points)
+        ranking = search.rank(inputs.posterior, UCB(), beta, evidence.excluded)
         highest = ranking.score(ranking.best())
-        mean, variance = standing.posterior.marginals(evidence.places.rows(np.array([row])))
+        mean, variance = inputs.posterior.marginals(evidence.points.rows(np.array([row])))
         lowest = float(mean[0] - beta * np.sqrt(variance[0]))
-        assumptions = (*self.band.assumptions(standing), *self.norm.assumptions(standing))
-        if not evidence.places.candidates:
+        assumptions = (*self.band.assumptions(inputs), *self.norm.assumptions(inputs))
+        if not evidence.points.candidates:
             assumptions = (*assumptions, FOUND)
         return Gap(
             gap=max(highest - lowest, 0.0),
@@ -136,10 +144,10 @@ class Bandit:
 
         Costs an ask, and the rank.
         """
-        _, standing = self._believe(state, evidence)
-        posterior, beta, how = standing.posterior, self.width.beta(standing), self.acquisition
+        _, inputs = self._believe(state, evidence)
+        posterior, beta, how = inputs.posterior, self.width.beta(inputs), self.acquisition
         first, rank = None, None
-        if not (evidence.places.candidates and evidence.excluded.all()):
+        if not (evidence.points.candidates and evidence.excluded.all()):
             ranking = self._ranking(posterior, beta, evidence)
             first = ranking.picks(np.array([ranking.best()]))
         if not isinstance(how, Thompson):
@@ -147,27 +155,27 @@ class Bandit:
         name = type(how).__name__
         return appraised(posterior, beta, evidence, row, score=name, first=first, rank=rank)
 
-    def _believe(self, state: Belief, evidence: Evidence) -> tuple[Belief, Standing]:
+    def _believe(self, state: Belief, evidence: Evidence) -> tuple[Belief, WidthInputs]:
         """Bring the belief up to date; a pure function, so that looking changes nothing."""
         posterior = state.posterior.condition(
             evidence.told, evidence.open_, evidence.rng(Purpose.DICTIONARY)
         )
-        standing = Standing(
+        inputs = WidthInputs(
             posterior=posterior,
-            candidates=evidence.places.candidates,
+            candidates=evidence.points.candidates,
             evaluations=evidence.evaluations,
             norm_bound=state.norm_bound,
             information=self._booked(state, evidence, posterior),
         )
-        norm_bound = self.norm.update(standing, self.band)
-        standing = replace(standing, norm_bound=norm_bound)
+        norm_bound = self.norm.update(inputs, self.band)
+        inputs = replace(inputs, norm_bound=norm_bound)
         belief = replace(
             state,
             posterior=posterior,
-            information=standing.information,
+            information=inputs.information,
             norm_bound=norm_bound,
         )
-        return belief, standing
+        return belief, inputs
 
     def _booked(self, state: Belief, evidence: Evidence, now: Posterior) -> Information:
         """Add what was told since the last opening, with variances from before it was told.
@@ -180,29 +188,29 @@ class Bandit:
             information = information.plus(float(variance) / ridge, times=int(count))
         if evidence.unasked_rows.size:
             asked = information
-            variances = state.posterior.variance(evidence.places.rows(evidence.unasked_rows))
+            variances = state.posterior.variance(evidence.points.rows(evidence.unasked_rows))
             for variance, count in zip(variances, evidence.unasked_counts, strict=True):
                 information = information.plus(int(count) * float(variance) / ridge, times=1)
             if len(evidence.unasked_rows) > LONG:
                 information = information.at_most(now.most_log_det, least=asked)
         return information
 
-    def _footing(self, standing: Standing) -> Footing:
-        posterior = standing.posterior
-        return Footing(self.width.beta(standing), posterior.log_det, len(posterior.basis))
+    def _diagnostics(self, inputs: WidthInputs) -> ChoiceDiagnostics:
+        posterior = inputs.posterior
+        return ChoiceDiagnostics(self.width.beta(inputs), posterior.log_det, len(posterior.basis))
 
-    def _fill_batch(self, standing: Standing, evidence: Evidence, room: int) -> Proposal:
+    def _fill_batch(self, inputs: WidthInputs, evidence: Evidence, room: int) -> Proposal:
         """Choose, take, hallucinate, until the rule says that the batch is full.
 
         Evaluations under way elsewhere are hallucinated first and count towards the rule's bound;
         one evaluation is always given, however much is under way.
         """
-        stale, footing = standing.posterior, self._footing(standing)
-        ranking = self._ranking(stale, footing.beta, evidence)
+        stale, diagnostics = inputs.posterior, self._diagnostics(inputs)
+        ranking = self._ranking(stale, diagnostics.beta, evidence)
         fill = self.batching.open(
             Opening(stale.ridge, evidence.excluded, ranking.variances, ranking.covariances)
         )
-        fill = self._owe(ranking, evidence, fill)
+        fill = self._count_pending(ranking, evidence, fill)
         runs, left = _Runs(), room
         while True:
             row = ranking.best()
@@ -211,22 +219,22 @@ class Bandit:
             runs.add(row, count, choice.stale)
             left -= count
             if self.batching.is_full(fill):
-                return runs.proposal(ranking, self.batching.reason, footing)
+                return runs.proposal(ranking, self.batching.reason, diagnostics)
             if left <= 0:
-                return runs.proposal(ranking, f"at_most {room} reached", footing)
+                return runs.proposal(ranking, f"at_most {room} reached", diagnostics)
             ranking.shrink(row, count)
 
     def _ranking(self, stale: Posterior, beta: float, evidence: Evidence) -> Ranking:
-        search = self.search.within(evidence.places)
+        search = self.search.within(evidence.points)
         if isinstance(self.acquisition, Thompson):
             rng = evidence.rng(Purpose.THOMPSON)
-            return search.draw(stale, beta, evidence.excluded, rng)
+            return search.rank_samples(stale, beta, evidence.excluded, rng)
         return search.rank(stale, self.acquisition, beta, evidence.excluded)
 
-    def _owe(self, ranking: Ranking, evidence: Evidence, fill: Fill) -> Fill:
+    def _count_pending(self, ranking: Ranking, evidence: Evidence, fill: Fill) -> Fill:
         open_ = evidence.open_
         for row, count in zip(open_.rows.tolist(), open_.w.tolist(), strict=True):
-            fill = self.batching.owe(fill, self._choice(ranking, row, 0), int(count))
+            fill = self.batching.count_pending(fill, self._choice(ranking, row, 0), int(count))
             ranking.shrink(row, int(count))
         return fill
 
@@ -236,7 +244,7 @@ class Bandit:
             stale=ranking.stale(row),
             now=ranking.now(row),
             room=room,
-            stays=partial(ranking.stays, row),
+            repeats_while_best=partial(ranking.repeats_while_best, row),
         )
 
 
@@ -257,14 +265,16 @@ class _Runs:
         self.repeats.append(count)
         self.variances.append(variance)
 
-    def proposal(self, ranking: Ranking, reason: str, footing: Footing) -> Proposal:
+    def proposal(self, ranking: Ranking, reason: str, diagnostics: ChoiceDiagnostics) -> Proposal:
         picks = ranking.picks(np.array(self.rows, dtype=np.int64))
         repeats: Indices = np.array(self.repeats, dtype=np.int64)
         variances: Vector = np.array(self.variances)
-        return Proposal(picks.rows, picks.X, repeats, variances, reason, footing)
+        return Proposal(picks.rows, picks.X, repeats, variances, reason, diagnostics)
 
 
-def _start_with(picks: Picks, reason: str, belief: Belief, footing: Footing) -> Proposal:
+def _start_with(
+    picks: Picks, reason: str, belief: Belief, diagnostics: ChoiceDiagnostics
+) -> Proposal:
     variances = belief.posterior.variance(picks.X)
     ones = np.ones(len(picks), dtype=np.int64)
-    return Proposal(picks.rows, picks.X, ones, variances, reason, footing)
+    return Proposal(picks.rows, picks.X, ones, variances, reason, diagnostics)

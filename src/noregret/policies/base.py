@@ -16,8 +16,8 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.policies.random_streams import Purpose, stream
-from noregret.pools import Places
-from noregret.posteriors import Points, Posterior
+from noregret.pools import Points
+from noregret.posteriors import Observations, Posterior
 from noregret.widths import Assumptions
 
 
@@ -26,11 +26,11 @@ from noregret.widths import Assumptions
 class Evidence:
     """All that is known when a batch is opened: values are centred on the offset, larger better."""
 
-    places: Places  # the domain, and points off it
-    told: Points
+    points: Points  # the domain, and points off it
+    told: Observations
     entries: Vector  # (n,) values, or averages of several, told of each …
     scatter: Vector  # (n,) … and their sample variance, NaN where there are fewer than two
-    open_: Points
+    open_: Observations
     excluded: Mask  # (N,)
     asked_variances: Vector  # σ²_stale of evaluations told since the last batch was opened …
     asked_counts: Indices  # … and how many of each
@@ -76,7 +76,7 @@ class Evidence:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Footing:
+class ChoiceDiagnostics:
     """What a choice rested on; as here for policies without a model."""
 
     beta: float = math.nan  # by how much deviations were multiplied
@@ -94,7 +94,7 @@ class Proposal:
     repeats: Indices
     variances: Vector  # σ²_stale at each run
     reason: str
-    footing: Footing = Footing()
+    diagnostics: ChoiceDiagnostics = ChoiceDiagnostics()
 
 
 @final

@@ -96,7 +96,7 @@ class Uniform:
 
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
         rng = evidence.rng(Purpose.POLICY)
-        picks = evidence.places.draw(evidence.excluded, min(self.size, room), rng)
+        picks = evidence.points.sample(evidence.excluded, min(self.size, room), rng)
         return singles(picks, self.size, room), state
 
 
@@ -123,27 +123,27 @@ class RandomSearch:
 
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
         rng = evidence.rng(Purpose.POLICY)
-        box = evidence.places.domain
+        box = evidence.points.domain
         if isinstance(box, Box):
             picks = self._fresh(evidence, box, min(self.size, room), rng)
         else:
-            picks = evidence.places.picks(self._rarest(evidence, min(self.size, room), rng))
+            picks = evidence.points.picks(self._rarest(evidence, min(self.size, room), rng))
         return singles(picks, self.size, room), state
 
     def _fresh(self, evidence: Evidence, box: Box, size: int, rng: np.random.Generator) -> Picks:
         """Return points drawn, those first that are new."""
         tries = TRIES if box.integer.all() else 1  # real numbers do not come twice
-        picks = evidence.places.peek(box.draw(tries * self.size, rng))
+        picks = evidence.points.peek(box.sample(tries * self.size, rng))
         first = np.zeros(len(picks), dtype=np.bool_)
         first[np.unique(picks.rows, return_index=True)[1]] = True
-        new = first & (picks.rows >= len(evidence.places))
+        new = first & (picks.rows >= len(evidence.points))
         at = np.concatenate([np.flatnonzero(new), np.flatnonzero(~new)])[:size]
-        return evidence.places.peek(picks.X[at])
+        return evidence.points.peek(picks.X[at])
 
     def _rarest(self, evidence: Evidence, size: int, rng: np.random.Generator) -> Indices:
         """Return rows drawn, each from those that are then the rarest."""
-        evidence.places.draw(evidence.excluded, 0, rng)  # raises where nothing is left
-        counts = np.zeros(len(evidence.places))
+        evidence.points.sample(evidence.excluded, 0, rng)  # raises where nothing is left
+        counts = np.zeros(len(evidence.points))
         for points in (evidence.told, evidence.open_):
             counts[points.rows] += points.w
         allowed = np.flatnonzero(~evidence.excluded)
@@ -184,7 +184,7 @@ class EpsilonGreedy:
         rng = evidence.rng(Purpose.POLICY)
         size = min(self.size, room)
         luck = rng.random(self.size)[:size]  # drawn whole, so that `room` only cuts
-        picks = evidence.places.draw(evidence.excluded, size, rng)
+        picks = evidence.points.sample(evidence.excluded, size, rng)
         t = evidence.evaluations + int(evidence.open_.w.sum()) + 1 + np.arange(size)
         explore = luck < self.a / t**self.b
         allowed = evidence.eligible

@@ -20,7 +20,7 @@ from noregret.kernels import Kernel
 from noregret.policies.base import Evidence
 from noregret.policies.random_streams import Purpose, stream
 from noregret.policies.starts import before_values
-from noregret.pools import Box, Picks, Places, Pool, Scales, as_numbers, numbers
+from noregret.pools import Box, Picks, Points, Pool, Scales, as_numbers, numbers
 from noregret.search import Search
 
 NONE: Indices = np.empty(0, dtype=np.int64)
@@ -48,13 +48,13 @@ class UniformDesign:
         require_count("UniformDesign(size)", self.size)
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
-        left, places = _left(self.size, evidence, room), evidence.places
+        left, points = _left(self.size, evidence, room), evidence.points
         if not left:
-            return places.picks(NONE)
-        if isinstance(places.domain, Box):
-            return _unmet(evidence, places.domain.draw(_cloud(self.size), _rng(evidence)), left)
-        order = _rng(evidence).permutation(places.candidates)
-        return places.picks(order[~_closed(evidence)[order]][:left])
+            return points.picks(NONE)
+        if isinstance(points.domain, Box):
+            return _unmet(evidence, points.domain.sample(_cloud(self.size), _rng(evidence)), left)
+        order = _rng(evidence).permutation(points.candidates)
+        return points.picks(order[~_closed(evidence)[order]][:left])
 
 
 @final
@@ -83,23 +83,23 @@ class SobolDesign:
         require_count("SobolDesign(size)", self.size)
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
-        left, places = _left(self.size, evidence, room), evidence.places
+        left, points = _left(self.size, evidence, room), evidence.points
         if not left:
-            return places.picks(NONE)
-        if isinstance(places.domain, Box):
-            U = places.domain.spread(sobol(places.dim, _cloud(self.size), _rng(evidence)))
-            return _unmet(evidence, places.domain.snapped(U), left)
+            return points.picks(NONE)
+        if isinstance(points.domain, Box):
+            U = points.domain.spread(sobol(points.dim, _cloud(self.size), _rng(evidence)))
+            return _unmet(evidence, points.domain.snapped(U), left)
         known, rows = _known(evidence), list[int]()
-        for row in self._nearest(places, evidence.excluded.copy(), _rng(evidence)):
+        for row in self._nearest(points, evidence.excluded.copy(), _rng(evidence)):
             if row not in known:
                 rows.append(row)
             if len(rows) == left:
                 break
-        return places.picks(np.array(rows, dtype=np.int64))
+        return points.picks(np.array(rows, dtype=np.int64))
 
-    def _nearest(self, places: Places, taken: Mask, rng: np.random.Generator) -> Iterator[int]:
+    def _nearest(self, points: Points, taken: Mask, rng: np.random.Generator) -> Iterator[int]:
         """Yield the row that each quasi-random point takes, one after the other."""
-        scales, size = Scales.of(places), min(self.size, len(taken))
+        scales, size = Scales.of(points), min(self.size, len(taken))
         targets = np.tile(scales.low, (size, 1))
         varying = np.flatnonzero(scales.span > 0)
         if varying.size:
@@ -108,7 +108,7 @@ class SobolDesign:
         for target in targets:
             if taken.all():
                 return
-            for start, X in numbers(places):
+            for start, X in numbers(points):
                 squares[start : start + len(X)] = scales.unit_squares(X, target)
             squares[taken] = np.inf
             row = int(squares.argmin())
@@ -143,21 +143,21 @@ class FarthestDesign:
         require_count("FarthestDesign(size)", self.size)
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
-        left, places = _left(self.size, evidence, room), evidence.places
+        left, points = _left(self.size, evidence, room), evidence.points
         if not left:
-            return places.picks(NONE)
-        if not isinstance(places.domain, Box):
-            return places.picks(self._farthest(evidence, places, _closed(evidence), left))
-        U = places.domain.spread(sobol(places.dim, _cloud(self.size), _rng(evidence)))
-        X = _unmet(evidence, places.domain.snapped(U), len(U)).X
+            return points.picks(NONE)
+        if not isinstance(points.domain, Box):
+            return points.picks(self._farthest(evidence, points, _closed(evidence), left))
+        U = points.domain.spread(sobol(points.dim, _cloud(self.size), _rng(evidence)))
+        X = _unmet(evidence, points.domain.snapped(U), len(U)).X
         if not len(X):
-            return places.picks(NONE)
-        cloud, none = Places(Pool(X)), np.zeros(len(X), dtype=np.bool_)
-        return places.peek(X[self._farthest(evidence, cloud, none, left)])
+            return points.picks(NONE)
+        cloud, none = Points(Pool(X)), np.zeros(len(X), dtype=np.bool_)
+        return points.peek(X[self._farthest(evidence, cloud, none, left)])
 
-    def _farthest(self, evidence: Evidence, among: Places, taken: Mask, left: int) -> Indices:
+    def _farthest(self, evidence: Evidence, among: Points, taken: Mask, left: int) -> Indices:
         """Return rows of a pool in the order of choice, ties going to the lowest."""
-        scales, squares = Scales.of(evidence.places), np.full(len(taken), np.inf)
+        scales, squares = Scales.of(evidence.points), np.full(len(taken), np.inf)
 
         def cover(x: Vector) -> None:
             for start, X in numbers(among):
@@ -219,17 +219,17 @@ class MostUncertain:
     reason = "start: the most uncertain candidates"
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
-        left, places = _left(self.size, evidence, room), evidence.places
+        left, points = _left(self.size, evidence, room), evidence.points
         known, closed = _known(evidence), _closed(evidence)
-        picks = places.picks(NONE)
+        picks = points.picks(NONE)
         if not left or (closed.size and closed.all()):
             return picks
         now = before_values(evidence, self.kernel, self.ridge)
         while len(picks) < left:
-            ranking = self.search.within(evidence.places).rank(now, Uncertainty(), 1.0, closed)
+            ranking = self.search.within(evidence.points).rank(now, Uncertainty(), 1.0, closed)
             best = ranking.picks(np.array([ranking.best()]))
             if not closed.size:  # on a box, where new points are numbered in order
-                met = places.peek(stacked(picks.X, best.X))
+                met = points.peek(stacked(picks.X, best.X))
                 best = Picks(met.rows[-1:], best.X)
             row = int(best.rows[0])
             if row in known:  # noise leaves it the most uncertain of the box
@@ -270,7 +270,7 @@ def _cloud(size: int) -> int:
 def _known(evidence: Evidence) -> set[int]:
     """Return candidates that were evaluated or are under way; points off a pool are none."""
     rows = {*evidence.told.rows.tolist(), *evidence.open_.rows.tolist()}
-    N = evidence.places.candidates
+    N = evidence.points.candidates
     return {row for row in rows if row < N} if N else rows
 
 
@@ -288,7 +288,7 @@ def _closed(evidence: Evidence) -> Mask:
 
 def _unmet(evidence: Evidence, X: Matrix, most: int) -> Picks:
     """Return the first points of a box that are not known, each once."""
-    rows, known = evidence.places.peek(X).rows, list(_known(evidence))
+    rows, known = evidence.points.peek(X).rows, list(_known(evidence))
     first = np.zeros(len(X), dtype=np.bool_)
     first[np.unique(rows, return_index=True)[1]] = True
-    return evidence.places.peek(X[first & ~np.isin(rows, known)][:most])
+    return evidence.points.peek(X[first & ~np.isin(rows, known)][:most])

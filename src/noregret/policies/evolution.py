@@ -24,8 +24,8 @@ from noregret.policies.baselines import (
     uncertified,
 )
 from noregret.policies.random_streams import Purpose
-from noregret.pools import BitSquares, Box, Picks, Places, Scales, as_numbers, hashed, numbers
-from noregret.posteriors import Points
+from noregret.pools import BitSquares, Box, Picks, Points, Scales, as_numbers, hashed, numbers
+from noregret.posteriors import Observations
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]  # columns of each group
 KEPT = 4096  # candidates whose kin is remembered
@@ -44,15 +44,15 @@ class Kin:
     is remembered while no candidate is excluded.
     """
 
-    def __init__(self, places: Places, groups: Groups | None, neighbours: int) -> None:
-        self.places = places
+    def __init__(self, points: Points, groups: Groups | None, neighbours: int) -> None:
+        self.points = points
         self._neighbours = neighbours
         self._scales: Scales | None = None
         self._rough: BitSquares | None = None
         self._found: dict[int, list[Indices]] = {}
-        self._hashes = np.empty((len(groups or ()), places.candidates), dtype=np.uint64)
+        self._hashes = np.empty((len(groups or ()), points.candidates), dtype=np.uint64)
         if groups:
-            for start, X in numbers(places):
+            for start, X in numbers(points):
                 for hashes, columns in zip(self._hashes, groups, strict=True):
                     hashes[start : start + len(X)] = hashed(X[:, columns])
 
@@ -86,8 +86,8 @@ class Kin:
     def nearest(self, row: int, excluded: Mask) -> Indices:
         """Return the nearest rows that differ from this one, nearest first, ties by row."""
         if self._scales is None:
-            self._scales = Scales.of(self.places)
-        x = self.places.rows(np.array([row]))
+            self._scales = Scales.of(self.points)
+        x = self.points.rows(np.array([row]))
         packed = x.dtype == np.uint8
         squares = (
             self._of_bits(x, excluded, self._scales) if packed else self._of_all(x, self._scales)
@@ -101,24 +101,24 @@ class Kin:
 
     def _of_all(self, x: Rows, scales: Scales) -> Vector:
         """Return the squared distance of every candidate to the row x."""
-        return np.concatenate([scales.standard_squares(X, x[0]) for _, X in numbers(self.places)])
+        return np.concatenate([scales.standard_squares(X, x[0]) for _, X in numbers(self.points)])
 
     def _of_bits(self, x: Rows, excluded: Mask, scales: Scales) -> Vector:
         """Return squared distances to the packed row x, infinite if not among the nearest."""
         if self._rough is None:
-            self._rough = BitSquares(self.places, scales)
+            self._rough = BitSquares(self.points, scales)
         rough, slack = self._rough.to(x)
         alike = np.flatnonzero(rough <= slack)
-        rough[alike[(self.places.rows(alike) == x).all(axis=1)]] = np.inf
+        rough[alike[(self.points.rows(alike) == x).all(axis=1)]] = np.inf
         rough[excluded] = np.inf
         few = min(self._neighbours, int(np.isfinite(rough).sum()))
         squares = np.full(len(rough), np.inf)
         if few:
             edge = np.partition(rough, few - 1)[few - 1] + 2 * slack  # nobody nearer is beyond it
-            near, step = np.flatnonzero(rough <= edge), chunk_rows(8 * self.places.dim)
+            near, step = np.flatnonzero(rough <= edge), chunk_rows(8 * self.points.dim)
             for start in range(0, len(near), step):
                 rows = near[start : start + step]
-                X = as_numbers(self.places.rows(rows))
+                X = as_numbers(self.points.rows(rows))
                 squares[rows] = scales.standard_squares(X, as_numbers(x)[0])
         return squares
 
@@ -180,7 +180,7 @@ class Population:
     members: Indices  # places among the points told
     counts: Vector  # evaluations of each point told that have joined
 
-    def grown(self, told: Points, most: int) -> Population:
+    def grown(self, told: Observations, most: int) -> Population:
         """Let what was told since then join, in the order of the ledger; the oldest leave.
 
         An evaluation joins when its value comes, however late or by whichever way.
@@ -239,27 +239,27 @@ class Evolution:
         rng, born = evidence.rng(Purpose.POLICY), list[Picks]()
         for at in range(min(self.size, room)):
             if begun + at < self.population or not alive.size:
-                born.append(evidence.places.draw(evidence.excluded, 1, rng))
+                born.append(evidence.points.sample(evidence.excluded, 1, rng))
             else:
                 born.append(self._child(self._parent(alive, evidence.told, rng), evidence, rng))
         rows, X = np.concatenate([one.rows for one in born]), np.concatenate([b.X for b in born])
-        new = isinstance(evidence.places.domain, Box)  # numbered together, each by its own
-        picks = evidence.places.peek(X) if new else Picks(rows, X)
+        new = isinstance(evidence.points.domain, Box)  # numbered together, each by its own
+        picks = evidence.points.peek(X) if new else Picks(rows, X)
         return singles(picks, self.size, room), state
 
-    def _parent(self, alive: Indices, told: Points, rng: np.random.Generator) -> int:
+    def _parent(self, alive: Indices, told: Observations, rng: np.random.Generator) -> int:
         """Return the place of the best of a few, ties going to the lowest row."""
         drawn = alive[rng.integers(len(alive), size=self.sample)]
         best = drawn[told.y[drawn] == told.y[drawn].max()]
         return int(best[np.argmin(told.rows[best])])
 
     def _child(self, parent: int, evidence: Evidence, rng: np.random.Generator) -> Picks:
-        places, told = evidence.places, evidence.told
-        if isinstance(places.domain, Box):
-            return places.peek(stepped(places.domain, told.X[parent], rng))
-        if not self._kin or self._kin[0].places is not places:
-            self._kin[:] = [Kin(places, self.groups, self.neighbours)]
+        points, told = evidence.points, evidence.told
+        if isinstance(points.domain, Box):
+            return points.peek(stepped(points.domain, told.X[parent], rng))
+        if not self._kin or self._kin[0].points is not points:
+            self._kin[:] = [Kin(points, self.groups, self.neighbours)]
         row = self._kin[0].mutated(int(told.rows[parent]), evidence.excluded, rng)
         if row is None:  # there is no other candidate
-            return places.draw(evidence.excluded, 1, rng)
-        return places.picks(np.array([row]))
+            return points.sample(evidence.excluded, 1, rng)
+        return points.picks(np.array([row]))

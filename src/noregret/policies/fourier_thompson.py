@@ -10,12 +10,20 @@ import numpy as np
 from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.errors import AskError, CertificateError, require_count
 from noregret.kernels import QuadratureFeatures
-from noregret.policies.base import Appraisal, Estimates, Evidence, Footing, Gap, Outlook, Proposal
+from noregret.policies.base import (
+    Appraisal,
+    ChoiceDiagnostics,
+    Estimates,
+    Evidence,
+    Gap,
+    Outlook,
+    Proposal,
+)
 from noregret.policies.baselines import anything, singles
 from noregret.policies.model_view import appraised
 from noregret.policies.random_streams import Purpose
 from noregret.pools import Picks
-from noregret.posteriors import ExactPosterior, Points, cholesky
+from noregret.posteriors import ExactPosterior, Observations, cholesky
 
 LEAST_RIDGE = 1e-8  # of the variance: V has condition t/ridge, and eps·10⁸·t must stay below 1
 NO_THEOREM = (
@@ -27,14 +35,14 @@ NO_THEOREM = (
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """What is known of the weights θ of f = φᵀθ: precision V and pull V·E[θ]."""
+    """What is known of the weights θ of f = φᵀθ: precision V and precision_mean V·E[θ]."""
 
     V: Matrix  # I + Φᵀ W Φ/ridge
-    pull: Vector  # Φᵀ W ȳ/ridge
+    precision_mean: Vector  # Φᵀ W ȳ/ridge
     w: Vector  # counts, and …
     sums: Vector  # … sums of values, that went into them
 
-    def told(self, points: Points, features: QuadratureFeatures, ridge: float) -> Weights:
+    def told(self, points: Observations, features: QuadratureFeatures, ridge: float) -> Weights:
         """Add what was told since: O(features²) a candidate that changed."""
         n = len(self.w)
         w, sums = np.zeros(len(points)), np.zeros(len(points))
@@ -46,7 +54,9 @@ class Weights:
         Z = features.embed(points.X[changed])
         more, extra = (points.w - w)[changed] / ridge, (totals - sums)[changed] / ridge
         V = self.V + (Z.T * more) @ Z
-        return replace(self, V=V, pull=self.pull + Z.T @ extra, w=points.w, sums=totals)
+        return replace(
+            self, V=V, precision_mean=self.precision_mean + Z.T @ extra, w=points.w, sums=totals
+        )
 
 
 @final
@@ -90,26 +100,26 @@ class ThompsonQFF:
         state = state.told(evidence.told, self.features, self.ridge)
         L = cholesky.factor(state.V)
         best = self._drawn(state, L, evidence, min(self.size, room))
-        footing = Footing(1.0, cholesky.log_det(L), self.features.size)
-        return replace(singles(best, self.size, room), footing=footing), state
+        diagnostics = ChoiceDiagnostics(1.0, cholesky.log_det(L), self.features.size)
+        return replace(singles(best, self.size, room), diagnostics=diagnostics), state
 
     def estimates(self, state: Weights, evidence: Evidence) -> Estimates:
         """Return posterior mean and deviation at evaluated points; there is no band."""
         state = state.told(evidence.told, self.features, self.ridge)
         L, Z = cholesky.factor(state.V), self.features.embed(evidence.told.X)
-        mean: Vector = Z @ cholesky.solve(L, state.pull)
+        mean: Vector = Z @ cholesky.solve(L, state.precision_mean)
         half = cholesky.solve_lower(L, Z.T)
         unknown = np.full(len(mean), np.nan)
         return Estimates(mean, np.sqrt(np.einsum("ij,ij->j", half, half)), unknown, unknown)
 
     def posterior(self, state: Weights, evidence: Evidence) -> Outlook:
         """Return the same belief as a posterior over functions: O(n³) for n unique points."""
-        dim = evidence.places.dim
+        dim = evidence.points.dim
         prior = ExactPosterior.prior(
             self.features, noise_std=self.noise_std, ridge=self.ridge, dim=dim
         )
         rng = evidence.rng(Purpose.DICTIONARY)
-        return Outlook(prior.condition(evidence.told, Points.none(dim), rng), 1.0)
+        return Outlook(prior.condition(evidence.told, Observations.none(dim), rng), 1.0)
 
     def certify(self, state: Weights, evidence: Evidence, row: int) -> Gap:
         """Say that there is no theorem."""
@@ -128,14 +138,14 @@ class ThompsonQFF:
     def _drawn(self, state: Weights, L: Matrix, evidence: Evidence, size: int) -> Picks:
         """Return the best candidates of so many functions drawn."""
         luck = evidence.rng(Purpose.POLICY).standard_normal((self.size, self.features.size))[:size]
-        return evidence.places.picks(self._best(evidence, sampled(L, state.pull, luck)))
+        return evidence.points.picks(self._best(evidence, sampled(L, state.precision_mean, luck)))
 
     def _best(self, evidence: Evidence, thetas: Matrix) -> Indices:
         """Return the row of the highest value of each function, the lowest such row on ties."""
         top = np.full(len(thetas), -np.inf)
         rows = np.zeros(len(thetas), dtype=np.int64)
         step = chunk_rows(2 * len(thetas) * self.features.size // self.features.nodes[-1])
-        for start, X in evidence.places.chunks(step):
+        for start, X in evidence.points.chunks(step):
             values = self.features.values(X, thetas)
             values[:, evidence.excluded[start : start + len(X)]] = -np.inf
             at = values.argmax(axis=1)
@@ -145,7 +155,7 @@ class ThompsonQFF:
         return rows
 
 
-def sampled(L: Matrix, pull: Vector, luck: Matrix) -> Matrix:
+def sampled(L: Matrix, precision_mean: Vector, luck: Matrix) -> Matrix:
     """Return weights by (3), one draw a row, from standard normal numbers."""
-    mean = cholesky.solve(L, pull)
+    mean = cholesky.solve(L, precision_mean)
     return np.asarray(mean + cholesky.solve_upper(L, np.asfortranarray(luck.T)).T)

@@ -26,7 +26,7 @@ def appraised(
     rank: int | None = None,
 ) -> Appraisal:
     """Return what a posterior says of a row, beside the candidate that comes first."""
-    X = evidence.places.rows(np.array([row]))
+    X = evidence.points.rows(np.array([row]))
     mean, variance = posterior.marginals(X)
     leader = None
     if first is not None:
@@ -50,11 +50,11 @@ def rank_of(
 
     O(N·m²), where that is at most 10⁹. Boxes and excluded candidates have no rank.
     """
-    N, m, excluded = evidence.places.candidates, max(posterior.width, 1), evidence.excluded
+    N, m, excluded = evidence.points.candidates, max(posterior.basis_size, 1), evidence.excluded
     if row >= N or excluded[row] or N * m**2 > RANKED:
         return None
     mean, variance = np.empty(N), np.empty(N)
-    for start, X in evidence.places.chunks(chunk_rows(max(m, evidence.places.dim))):
+    for start, X in evidence.points.chunks(chunk_rows(max(m, evidence.points.dim))):
         stop = start + len(X)
         mean[start:stop], variance[start:stop] = posterior.marginals(X)
     top = float(mean[~excluded].max())

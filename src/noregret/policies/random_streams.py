@@ -16,7 +16,7 @@ class Purpose(IntEnum):
     POLICY = 2
     THOMPSON = 3
     LEARNING = 4
-    DOUBT = 5
+    EXPLORATION = 5
 
 
 def stream(seed: int, purpose: Purpose, step: int) -> np.random.Generator:

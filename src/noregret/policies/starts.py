@@ -12,7 +12,7 @@ from noregret.kernels import Kernel
 from noregret.policies.base import Evidence
 from noregret.policies.random_streams import Purpose
 from noregret.pools import Picks
-from noregret.posteriors import ExactPosterior, Points, bless
+from noregret.posteriors import ExactPosterior, Observations, bless
 from noregret.search import Search
 
 MANY = 4096  # evaluated candidates from which on a start sees them thinned …
@@ -41,7 +41,7 @@ class UniformStart:
     def picks(self, evidence: Evidence, room: int) -> Picks:
         begun = len(evidence.told) or len(evidence.open_)
         rng = evidence.rng(Purpose.START)
-        return evidence.places.draw(evidence.excluded, 0 if begun else 1, rng)
+        return evidence.points.sample(evidence.excluded, 0 if begun else 1, rng)
 
 
 @final
@@ -56,7 +56,7 @@ class GivenStart:
         known = {*evidence.told.rows.tolist(), *evidence.open_.rows.tolist()}
         left = [row for row in self.given if row not in known]
         wanted = [row for row in left if not evidence.excluded[row : row + 1].any()]
-        return evidence.places.picks(np.array(wanted[:room], dtype=np.int64))
+        return evidence.points.picks(np.array(wanted[:room], dtype=np.int64))
 
 
 @final
@@ -81,7 +81,7 @@ class UncertaintySampling:
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
         now = before_values(evidence, self.kernel, self.ridge)
-        search = self.search.within(evidence.places)
+        search = self.search.within(evidence.points)
         ranking = search.rank(now, Uncertainty(), 1.0, evidence.excluded)
         chosen: list[int] = []
         while len(chosen) < room:
@@ -98,10 +98,10 @@ def before_values(evidence: Evidence, kernel: Kernel, ridge: float) -> ExactPost
 
     A long history is thinned to the points that tell most, each standing for others like it.
     """
-    dim, told, open_ = evidence.places.dim, evidence.told, evidence.open_
+    dim, told, open_ = evidence.points.dim, evidence.told, evidence.open_
     rng = evidence.rng(Purpose.START)
     if len(told) > MANY:
         told = bless(kernel, told, ridge, OVERSAMPLE, rng)[-1].weighted(told)
     now = ExactPosterior.prior(kernel, noise_std=1.0, ridge=ridge, dim=dim)
-    now = now.condition(told, Points.none(dim), rng)
+    now = now.condition(told, Observations.none(dim), rng)
     return now.hallucinate(open_.rows, open_.X, open_.w)

@@ -7,7 +7,7 @@ from noregret.pools.box import Box
 from noregret.pools.feature_scales import BitSquares, Scales, as_numbers, numbers
 from noregret.pools.mapped import MappedPool
 from noregret.pools.names import Keys
-from noregret.pools.points import Picks, Places
+from noregret.pools.points import Picks, Points
 from noregret.pools.row_lookup import Hashes, all_hashed, hashed, mixed
 from noregret.pools.tables.reading import read_pool
 from noregret.pools.tables.sources import is_frame
@@ -22,7 +22,7 @@ __all__ = [
     "Keys",
     "MappedPool",
     "Picks",
-    "Places",
+    "Points",
     "Pool",
     "Scales",
     "all_hashed",

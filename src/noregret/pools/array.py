@@ -12,8 +12,8 @@ from noregret.arrays import Indices, Matrix, as_matrix
 from noregret.errors import ArgumentError, PoolError, require_count
 from noregret.pools.names import Keys, Names
 from noregret.pools.tables.encoding import Encoding, Level, features_of
-from noregret.pools.tables.feature_spec import Categories, Missing, Recipe, Scale
-from noregret.pools.tables.scan import Census, take_census
+from noregret.pools.tables.feature_spec import Categories, FeatureSpec, Missing, Scale
+from noregret.pools.tables.scan import TableScan, scan_table
 from noregret.pools.tables.sources import frame_of, is_frame
 
 
@@ -95,9 +95,9 @@ class Pool:
         >>> pool.X[1]
         array([1.        , 0.        , 0.33333333])
         """
-        recipe = Recipe(features, name, categorical, categories, missing, scale)
+        spec = FeatureSpec(features, name, categorical, categories, missing, scale)
         source = frame_of("from_frame(frame)", frame)
-        return pool_of(take_census(source, recipe, progress=True), progress=True)
+        return pool_of(scan_table(source, spec, progress=True), progress=True)
 
     @property
     def dim(self) -> int:
@@ -224,16 +224,16 @@ class Pool:
         return self._fingerprint
 
 
-def pool_of(census: Census, *, progress: bool) -> Pool:
+def pool_of(scan: TableScan, *, progress: bool) -> Pool:
     """Return the pool of a table that was walked once, by a second walk into its final place."""
     pool, start = Pool.__new__(Pool), 0
-    X: Matrix = np.empty(census.shape)
+    X: Matrix = np.empty(scan.shape)
     keys: list[Keys] = []
-    for block, names in census.blocks(progress=progress):
+    for block, names in scan.blocks(progress=progress):
         X[start : start + len(block)] = block
         start += len(block)
         keys.append(names)
     X.flags.writeable = False
-    pool._X, pool._names = X, census.names(keys)
-    pool._encoding, pool._fingerprint = census.encoding, None
+    pool._X, pool._names = X, scan.names(keys)
+    pool._encoding, pool._fingerprint = scan.encoding, None
     return pool

@@ -183,11 +183,11 @@ class Box:
             U = np.where(self._integer, np.round(whole * GRID) / GRID, U)
         return U
 
-    def draw(self, size: int, rng: np.random.Generator) -> Matrix:
+    def sample(self, size: int, rng: np.random.Generator) -> Matrix:
         """Return points drawn uniformly in the unit cube, whole numbers being equally likely.
 
         >>> box = Box([(0, 4)], integer=[0])
-        >>> box.shown(box.draw(5, np.random.default_rng(0))).T
+        >>> box.shown(box.sample(5, np.random.default_rng(0))).T
         array([[3., 1., 0., 0., 4.]])
         """
         U = rng.random((size, self.dim))

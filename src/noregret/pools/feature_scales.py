@@ -10,7 +10,7 @@ import numpy as np
 
 from noregret.arrays import Matrix, Rows, Vector, chunk_rows
 from noregret.pools.box import Box
-from noregret.pools.points import Places
+from noregret.pools.points import Points
 
 
 @final
@@ -26,19 +26,19 @@ class Scales:
     deviation: Vector
 
     @classmethod
-    def of(cls, places: Places) -> Scales:
-        if isinstance(places.domain, Box):
-            ones = np.ones(places.dim)
-            return cls(np.zeros(places.dim), ones, ones)
-        ends = [(X.min(axis=0), X.max(axis=0)) for _, X in numbers(places)]
+    def of(cls, points: Points) -> Scales:
+        if isinstance(points.domain, Box):
+            ones = np.ones(points.dim)
+            return cls(np.zeros(points.dim), ones, ones)
+        ends = [(X.min(axis=0), X.max(axis=0)) for _, X in numbers(points)]
         low = np.min([lowest for lowest, _ in ends], axis=0)
         span = np.max([highest for _, highest in ends], axis=0) - low
         total, square = np.zeros(len(low)), np.zeros(len(low))
-        for _, X in numbers(places):
+        for _, X in numbers(points):
             U = (X - low) / _divisor(span)  # in [0, 1], so that no square is lost or overflows
             total += U.sum(axis=0)
             square += np.einsum("ij,ij->j", U, U)
-        N = places.candidates
+        N = points.candidates
         spread = np.maximum(square / N - (total / N) ** 2, 0.0)  # at least 1/(2N), or 0
         return cls(low, span, span * np.sqrt(spread))
 
@@ -64,10 +64,10 @@ class BitSquares:
     `slack` against `Scales.standard_squares`.
     """
 
-    def __init__(self, places: Places, scales: Scales) -> None:
-        self._places = places
+    def __init__(self, points: Points, scales: Scales) -> None:
+        self._points = points
         self._weights = 1 / _divisor(scales.deviation) ** 2
-        self._sums = np.concatenate([X @ self._weights for _, X in numbers(places)])
+        self._sums = np.concatenate([X @ self._weights for _, X in numbers(points)])
 
     def to(self, x: Rows) -> tuple[Vector, float]:
         """Return the squared distance of each candidate to a packed row x, and the slack."""
@@ -75,16 +75,16 @@ class BitSquares:
         weights, byte, bit = self._weights[at], at // 8, np.left_shift(1, 7 - at % 8)
         bit, c = bit.astype(np.uint8), float(weights.sum())
         squares = self._sums + c
-        for start, X in self._places.chunks(chunk_rows(max(len(at), self._places.dim))):
+        for start, X in self._points.chunks(chunk_rows(max(len(at), self._points.dim))):
             common = (X.view(np.uint8).take(byte, axis=1) & bit) != 0
             squares[start : start + len(X)] -= 2 * (common.astype(np.float64) @ weights)  # (1)
         rounding = 4 * len(self._weights) * np.finfo(np.float64).eps
         return squares, rounding * (float(self._sums.max()) + c)
 
 
-def numbers(places: Places) -> Iterator[tuple[int, Matrix]]:
+def numbers(points: Points) -> Iterator[tuple[int, Matrix]]:
     """Walk the candidates of a pool in chunks of features, packed bits being unpacked."""
-    for start, X in places.chunks(chunk_rows(8 * places.dim)):  # a byte may become eight
+    for start, X in points.chunks(chunk_rows(8 * points.dim)):  # a byte may become eight
         yield start, as_numbers(X)
 
 

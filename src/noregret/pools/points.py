@@ -31,7 +31,7 @@ class Picks:
 
 
 @final
-class Places:
+class Points:
     """Numbers every point of a run: rows of a pool first, then whatever else was told or asked for.
 
     On a box all points are of the second kind; they are recognised when they come again. Only the
@@ -49,8 +49,8 @@ class Places:
             self._add(extra)
 
     @classmethod
-    def of(cls, domain: Domain | Places) -> Places:
-        return domain if isinstance(domain, Places) else cls(domain)
+    def of(cls, domain: Domain | Points) -> Points:
+        return domain if isinstance(domain, Points) else cls(domain)
 
     @property
     def dim(self) -> int:
@@ -115,23 +115,23 @@ class Places:
     def glance(self, count: int) -> Rows:
         """Return some candidates, spread over the domain, the same every time."""
         if isinstance(self.domain, Box):
-            return self.domain.draw(count, np.random.default_rng(0))
+            return self.domain.sample(count, np.random.default_rng(0))
         return self.rows(np.unique(np.linspace(0, self.candidates - 1, count).astype(np.int64)))
 
     def some(self, count: int, rng: np.random.Generator) -> Rows:
         """Return so many candidates drawn uniformly, or all of them where there are fewer."""
         if isinstance(self.domain, Box):
-            return self.domain.draw(count, rng)
+            return self.domain.sample(count, rng)
         few = min(count, self.candidates)
         return self.rows(np.sort(rng.choice(self.candidates, few, replace=False)))
 
     def picks(self, rows: Indices) -> Picks:
         return Picks(rows, self.rows(rows))
 
-    def draw(self, excluded: Mask, size: int, rng: np.random.Generator) -> Picks:
+    def sample(self, excluded: Mask, size: int, rng: np.random.Generator) -> Picks:
         """Draw uniformly, with replacement, from the candidates that are not excluded."""
         if isinstance(self.domain, Box):
-            return self.peek(self.domain.draw(size, rng))
+            return self.peek(self.domain.sample(size, rng))
         if not excluded.any():
             return self.picks(rng.integers(self.candidates, size=size))
         allowed = np.flatnonzero(~excluded)

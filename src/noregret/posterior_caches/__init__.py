@@ -1,8 +1,8 @@
 """What is known of every row of a pool: the caches behind search."""
 
-from noregret.posterior_caches.base import PlainSurvey, Survey, Work
-from noregret.posterior_caches.exact import ExactSurvey
-from noregret.posterior_caches.nystrom import NystromSurvey
-from noregret.posterior_caches.sticky import StickySurvey
+from noregret.posterior_caches.base import PlainCache, PosteriorCache, Work
+from noregret.posterior_caches.exact import ExactCache
+from noregret.posterior_caches.nystrom import NystromCache
+from noregret.posterior_caches.sticky import StickyCache
 
-__all__ = ["ExactSurvey", "NystromSurvey", "PlainSurvey", "StickySurvey", "Survey", "Work"]
+__all__ = ["ExactCache", "NystromCache", "PlainCache", "PosteriorCache", "StickyCache", "Work"]

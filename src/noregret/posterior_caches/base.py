@@ -22,12 +22,12 @@ from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.kernels import Kernel
 from noregret.pools import Candidates
 from noregret.posteriors import Posterior
-from noregret.threads import spread
+from noregret.threads import parallel_map
 
 log = logging.getLogger(__name__)
 
 
-class Survey(Protocol):
+class PosteriorCache(Protocol):
     """Follows posteriors of one run over one pool."""
 
     mean: Vector  # (N,) right at rows that were refreshed
@@ -44,7 +44,9 @@ class Survey(Protocol):
         """Bring mean and variance of these rows to the posterior."""
         ...
 
-    def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
+    def ceilings(
+        self, acquisition: Acquisition, beta: float, best_mean: float, floor: float
+    ) -> Vector:
         """Return an upper bound on today's score of every row, not sharp below `floor`."""
         ...
 
@@ -59,7 +61,9 @@ class Survey(Protocol):
 
 def bring(how: Callable[[Indices], Work], rows: Indices, step: int, work: Work) -> None:
     """Bring rows up to date, so many at a time, and count the work."""
-    for done in spread(how, [rows[start : start + step] for start in range(0, len(rows), step)]):
+    for done in parallel_map(
+        how, [rows[start : start + step] for start in range(0, len(rows), step)]
+    ):
         work.add(done)
 
 
@@ -78,7 +82,7 @@ def log_restart(mean_error: float, relative_error: float, candidates: int) -> No
 
 
 @final
-class PlainSurvey:
+class PlainCache:
     """Computes every row anew for each posterior: O(N·width²)."""
 
     def __init__(self, pool: Candidates, work: Work) -> None:
@@ -93,11 +97,11 @@ class PlainSurvey:
         if posterior is self._last:
             return
         self._last = None  # broken off in the middle, the next one starts again
-        for start, X in self._pool.chunks(chunk_rows(2 * posterior.width)):
+        for start, X in self._pool.chunks(chunk_rows(2 * posterior.basis_size)):
             rows = slice(start, start + len(X))
             self.mean[rows], self.variance[rows] = posterior.marginals(X)
             self.prior[rows] = posterior.kernel.diagonal(X)
-            self._work.product(len(X), posterior.width, posterior.width)
+            self._work.product(len(X), posterior.basis_size, posterior.basis_size)
         self._work.refreshed += len(self._pool)
         self._last = posterior
         self.slack, self.relative = posterior.rounding
@@ -105,9 +109,11 @@ class PlainSurvey:
     def refresh(self, rows: Indices) -> None:
         """Nothing to do: `follow` has."""
 
-    def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
+    def ceilings(
+        self, acquisition: Acquisition, beta: float, best_mean: float, floor: float
+    ) -> Vector:
         variance = self.variance + self.relative * self.prior
-        return acquisition.score(self.mean + self.slack, variance, beta, top)
+        return acquisition.score(self.mean + self.slack, variance, beta, best_mean)
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
         assert self._last is not None

@@ -13,8 +13,8 @@ from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.pools import Candidates
 from noregret.posterior_caches.base import Work, bring, log_restart, priors
 from noregret.posterior_caches.kernel_values import KeptValues
-from noregret.posteriors import ExactPosterior, Points, Posterior
-from noregret.threads import spread
+from noregret.posteriors import ExactPosterior, Observations, Posterior
+from noregret.threads import parallel_map
 
 SCAN = 1 << 15  # rows whose bounds are computed together: their columns stay in a core's cache
 TOGETHER = 1 << 11  # rows brought up to date together, at most
@@ -24,7 +24,7 @@ ROOM = 1e-9  # by which gains are rounded up
 
 
 @final
-class ExactSurvey:
+class ExactCache:
     """Follows exact posteriors lazily: O(n) for a row and update, and only for rows that matter.
 
     Each update of the posterior is a column u of weights, with σ²_new(x) = σ²_old(x) − (k(x)ᵀu)²
@@ -82,11 +82,13 @@ class ExactSurvey:
             return
         p = self._last
         assert p is not None
-        step = min(chunk_rows(2 * len(p.points)), TOGETHER)
-        self._kept.follow(p.kernel, p.points)
+        step = min(chunk_rows(2 * len(p.observed)), TOGETHER)
+        self._kept.follow(p.kernel, p.observed)
         bring(partial(self._catch_up, p), behind, step, self._work)
 
-    def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
+    def ceilings(
+        self, acquisition: Acquisition, beta: float, best_mean: float, floor: float
+    ) -> Vector:
         N = len(self.mean)
         bound = np.empty(N)
 
@@ -94,9 +96,9 @@ class ExactSurvey:
             gain = self._gain * (1 + ROOM) + self.extra - self._since[rows]
             np.maximum(gain, 0.0, out=gain)
             high = self._high[rows] + self.slack
-            bound[rows] = acquisition.ceiling(high, self._reach[rows], gain, beta, top)
+            bound[rows] = acquisition.ceiling(high, self._reach[rows], gain, beta, best_mean)
 
-        spread(scan, [slice(start, start + SCAN) for start in range(0, N, SCAN)])
+        parallel_map(scan, [slice(start, start + SCAN) for start in range(0, N, SCAN)])
         self._work.scanned += N
         self._work.bytes += 32 * N
         return bound
@@ -106,7 +108,7 @@ class ExactSurvey:
         p = self._last
         assert p is not None
         X, Z = self._pool.rows(rows), self._pool.rows(others)
-        C = p.kernel(X, Z) - p.kernel(X, p.points.X) @ p.weights(Z)
+        C = p.kernel(X, Z) - p.kernel(X, p.observed.X) @ p.weights(Z)
         return C, C
 
     def widen(self, mean_error: float, relative_error: float) -> None:
@@ -122,16 +124,16 @@ class ExactSurvey:
         if last is None or last.kernel is not posterior.kernel or last.ridge != posterior.ridge:
             return None
         if _same(posterior.base, last.base):
-            n, before = len(last.points), len(last.gains)
+            n, before = len(last.observed), len(last.gains)
             more = len(posterior.gains) - before
-            if more < 0 or len(posterior.points) < n:
+            if more < 0 or len(posterior.observed) < n:
                 return None
             same = np.array_equal(posterior.gains[:before], last.gains)
             return more if same and np.array_equal(posterior.tail[:n, :before], last.tail) else None
-        return len(posterior.gains) if _same(posterior.base, last.points) else None
+        return len(posterior.gains) if _same(posterior.base, last.observed) else None
 
     def _restart(self, last: ExactPosterior | None, posterior: ExactPosterior) -> None:
-        p = posterior.points
+        p = posterior.observed
         if last is None or last.kernel is not posterior.kernel:
             priors(posterior.kernel, self._pool, self.prior)
         self._now = self._first = int(len(p) > 0)
@@ -142,7 +144,7 @@ class ExactSurvey:
 
     def _record(self, posterior: ExactPosterior, missed: int) -> None:
         """Keep the new columns, and of the old ones as many as there are points."""
-        n, before = len(posterior.points), len(posterior.gains) - missed
+        n, before = len(posterior.observed), len(posterior.gains) - missed
         kept = self._now - self._first
         rows, columns = self._U.shape
         if n > rows or kept + missed > columns:
@@ -156,8 +158,8 @@ class ExactSurvey:
         self._gain += float(posterior.gains[before:].sum())
 
     def _catch_up(self, posterior: ExactPosterior, rows: Indices) -> Work:
-        n, work = len(posterior.points), Work(refreshed=len(rows))
-        K = self._kept.of(posterior.kernel, posterior.points, rows)
+        n, work = len(posterior.observed), Work(refreshed=len(rows))
+        K = self._kept.of(posterior.kernel, posterior.observed, rows)
         stamps, self._stamp[rows] = self._stamp[rows], 0  # broken off, they start again
         prior, variance = self.prior[rows], self.variance[rows]
         ages = self._now - stamps
@@ -190,7 +192,7 @@ class ExactSurvey:
         return np.asarray(np.einsum("ij,ij->i", T, T))
 
 
-def _same(a: Points, b: Points) -> bool:
+def _same(a: Observations, b: Observations) -> bool:
     """Tell whether two sets of points are the same, with the same values."""
     return a is b or (
         np.array_equal(a.rows, b.rows) and np.array_equal(a.w, b.w) and np.array_equal(a.y, b.y)

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret.arrays import Indices, Mask, Matrix
-from noregret.kernels import Kernel, Own, Scaled, Sum
+from noregret.kernels import CandidateEffect, Kernel, Scaled, Sum
 from noregret.pools import Candidates, Hashes, all_hashed, hashed
-from noregret.posteriors import Points
-from noregret.threads import Scratch, spread
+from noregret.posteriors import Observations
+from noregret.threads import Scratch, parallel_map
 
 PIECE = 2048  # rows of a pass taken together: what is computed of them stays in a core's cache
 
@@ -35,13 +35,13 @@ class Columns:
         self._most = memory // (8 * self._shape[0] * self._shape[1])  # points that may be kept
         self._K: npt.NDArray[np.float64] = np.empty((self._shape[0], 0, self._shape[1]))
         self._slots: dict[int, int] = {}  # row of a point → its place in K
-        self._places: Indices = np.empty(0, dtype=np.int64)  # of members, −1 if not kept
+        self._points: Indices = np.empty(0, dtype=np.int64)  # of members, −1 if not kept
         self._kernel: Kernel | None = None
-        self._members: Points = Points.none(pool.dim)
+        self._members: Observations = Observations.none(pool.dim)
         self._first = self._kept = True  # whether they are the first that were kept; all of them
         self._scratch = Scratch()
 
-    def follow(self, kernel: Kernel, members: Points) -> None:
+    def follow(self, kernel: Kernel, members: Observations) -> None:
         """Have the values of these members, where they fit."""
         if kernel is not self._kernel:
             self._slots, self._kernel = {}, kernel
@@ -52,9 +52,9 @@ class Columns:
             new = list(range(len(members)))
         if new and len(new) <= self._most:
             self._fill(kernel, members, new)
-        self._places = np.array([self._slots.get(row, -1) for row in rows], dtype=np.int64)
-        self._first = bool(np.array_equal(self._places, np.arange(len(rows))))
-        self._kept = bool((self._places >= 0).all())
+        self._points = np.array([self._slots.get(row, -1) for row in rows], dtype=np.int64)
+        self._first = bool(np.array_equal(self._points, np.arange(len(rows))))
+        self._kept = bool((self._points >= 0).all())
 
     def of(self, rows: slice | Indices) -> Matrix:
         """Return a row for each member, a column for each of the given rows or for a piece.
@@ -66,9 +66,9 @@ class Columns:
             return self._some(np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows)
         start, count = at
         if self._first:  # as with a sticky dictionary: nothing to copy
-            return self._K[start, : len(self._places), :count]
-        out = self._scratch.matrix("columns", len(self._places), self._shape[1])
-        np.take(self._K[start], self._places, axis=0, out=out, mode="clip")
+            return self._K[start, : len(self._points), :count]
+        out = self._scratch.matrix("columns", len(self._points), self._shape[1])
+        np.take(self._K[start], self._points, axis=0, out=out, mode="clip")
         return out[:, :count]
 
     def _some(self, rows: Indices) -> Matrix:
@@ -76,7 +76,7 @@ class Columns:
             assert self._kernel is not None
             return self._kernel(self._members.X, self._pool.rows(rows))
         which, where = np.divmod(rows, PIECE)
-        return self._K[which, self._places[:, None], where]
+        return self._K[which, self._points[:, None], where]
 
     def _piece(self, rows: slice | Indices) -> tuple[int, int] | None:
         """Return the number and the length of the piece that these rows are, if they are one."""
@@ -87,7 +87,7 @@ class Columns:
         whole = len(rows) <= PIECE and bool((np.diff(rows) == 1).all())
         return (int(rows[0]) // PIECE, len(rows)) if whole else None
 
-    def _fill(self, kernel: Kernel, members: Points, new: list[int]) -> None:
+    def _fill(self, kernel: Kernel, members: Observations, new: list[int]) -> None:
         """Compute the values of members that were none before."""
         have, K = len(self._slots), self._K
         pieces, width = self._shape
@@ -101,7 +101,7 @@ class Columns:
             some = self._pool.rows(np.arange(rows.start, rows.stop))
             self._K[rows.start // PIECE, into, : len(some)] = kernel(X, some)
 
-        spread(fill, self.pieces)
+        parallel_map(fill, self.pieces)
         for at, i in enumerate(new, start=have):
             self._slots[int(members.rows[i])] = at
 
@@ -115,22 +115,22 @@ class KeptValues:
 
     A row that is looked at again needs its values with the points since then, and no others:
     reading one costs a tenth of computing it. A kernel that is scaled anew has the values it had,
-    times a number, and a part that is each candidate's own (`Own`) is added to them. Pages of rows
-    never looked at are never touched.
+    times a number, and a part that is each candidate's own (`CandidateEffect`) is added to
+    them. Pages of rows never looked at are never touched.
     """
 
     def __init__(self, pool: Candidates, memory: int) -> None:
         self._pool, self._memory = pool, memory
         self._kernel: Kernel | None = None  # unscaled
-        self._points: Points = Points.none(pool.dim)  # the columns
+        self._points: Observations = Observations.none(pool.dim)  # the columns
         self._values: Matrix = np.empty((0, 0))  # (N, points) with room to grow; (0, 0): not kept
         self._known: npt.NDArray[np.int32] = np.zeros(len(pool), dtype=np.int32)  # columns filled
         self._hashes: Hashes = np.zeros(0, dtype=np.uint64)  # a number a row, once it is needed
         self._met: Hashes = np.zeros(0, dtype=np.uint64)  # … and one a point …
-        self._met_of: Points | None = None  # … of these …
+        self._met_of: Observations | None = None  # … of these …
         self._is_met: Mask = np.zeros(0, dtype=np.bool_)  # … and which rows have one of them
 
-    def follow(self, kernel: Kernel, points: Points) -> None:
+    def follow(self, kernel: Kernel, points: Observations) -> None:
         """Take in what comes next, and forget what is not of this kernel and these points.
 
         To be called before `of`, by one thread.
@@ -146,7 +146,7 @@ class KeptValues:
         self._kernel, self._points = core, points
         self._make_room(len(points))
 
-    def _recognise(self, points: Points) -> None:
+    def _recognise(self, points: Observations) -> None:
         """Make ready to tell which rows are points."""
         if not len(self._hashes):
             self._hashes = all_hashed(self._pool)
@@ -178,7 +178,7 @@ class KeptValues:
             self._known[:] = 0
         self._values = grown
 
-    def of(self, kernel: Kernel, points: Points, rows: Indices) -> Matrix:
+    def of(self, kernel: Kernel, points: Observations, rows: Indices) -> Matrix:
         """Return k(x, xᵢ), a row of the pool each; threads may ask for different rows at once."""
         core, scale, own = _parted(kernel)
         K = self._of(core, points, rows)
@@ -189,7 +189,7 @@ class KeptValues:
             K[same] += own * np.equal.outer(self._hashes[rows[same]], self._met)
         return K
 
-    def _of(self, core: Kernel, points: Points, rows: Indices) -> Matrix:
+    def _of(self, core: Kernel, points: Observations, rows: Indices) -> Matrix:
         if not self._values.size:
             return np.array(core(self._pool.rows(rows), points.X))
         n, known = len(points), self._known[rows]
@@ -207,14 +207,14 @@ def _parted(kernel: Kernel) -> tuple[Kernel, float, float]:
         case Scaled(kernel=inner, variance=variance):
             core, scale, own = _parted(inner)
             return core, variance * scale, variance * own
-        case Sum(left=left, right=Scaled(kernel=Own(), variance=variance)):
+        case Sum(left=left, right=Scaled(kernel=CandidateEffect(), variance=variance)):
             core, scale, own = _parted(left)
             return core, scale, own + variance
         case _:
             return kernel, 1.0, 0.0
 
 
-def _alike(some: Points, others: Points) -> int:
+def _alike(some: Observations, others: Observations) -> int:
     """Return how many points are the same, from the first on."""
     n = min(len(some), len(others))
     same = (some.rows[:n] == others.rows[:n]) & (some.X[:n] == others.X[:n]).all(axis=1)

@@ -18,7 +18,7 @@ from noregret.pools import Candidates
 from noregret.posterior_caches.base import Work, bring, log_restart, priors
 from noregret.posterior_caches.kernel_values import Columns
 from noregret.posteriors import EPS, NystromPosterior, Posterior, cholesky
-from noregret.threads import Scratch, spread
+from noregret.threads import Scratch, parallel_map
 
 
 @final
@@ -54,7 +54,7 @@ WORTH = 0.7  # share of a piece still in the race over which nobody is left out
 
 
 @final
-class NystromSurvey:
+class NystromCache:
     """Follows Nyström posteriors, each with a dictionary of its own: O(N·m²) at worst.
 
     With T lower triangular, TᵀT = LS⁻ᵀ(I − ridge·V⁻¹)LS⁻¹, the variance is
@@ -116,16 +116,18 @@ class NystromSurvey:
         late = rows if 2 * len(behind) > len(rows) else behind  # a whole piece is copied faster
         bring(partial(self._compute, self._triangle()), late, TOGETHER, self._work)
 
-    def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
+    def ceilings(
+        self, acquisition: Acquisition, beta: float, best_mean: float, floor: float
+    ) -> Vector:
         p, bound = self._last, np.empty(len(self.mean))
         assert p is not None
         if self._sharp:
             room = self.relative * self.prior
-            return acquisition.score(self.mean + self.slack, self.variance + room, beta, top)
+            return acquisition.score(self.mean + self.slack, self.variance + room, beta, best_mean)
         if self._stays:  # what is known of every row can be carried on to the next posterior
             floor = -np.inf
-        look = partial(self._pass, self._triangle(), acquisition, beta, top, floor, bound)
-        for work in spread(look, self._columns.pieces):
+        look = partial(self._pass, self._triangle(), acquisition, beta, best_mean, floor, bound)
+        for work in parallel_map(look, self._columns.pieces):
             self._work.add(work)
         self._work.scanned += len(bound)
         self._sharp = bool((self._stamp == self._now).all())
@@ -166,7 +168,7 @@ class NystromSurvey:
             self.variance[rows] = np.maximum(moved, 0.0)  # rounding, as in NystromPosterior
             self._stamp[rows] = self._now
 
-        spread(advance, self._columns.pieces)
+        parallel_map(advance, self._columns.pieces)
         self._work.product(len(self.mean), W.shape[1], len(W))
         self._work.refreshed += len(self.mean)
 
@@ -186,7 +188,7 @@ class NystromSurvey:
         T: Matrix,
         acquisition: Acquisition,
         beta: float,
-        top: float,
+        best_mean: float,
         floor: float,
         bounds: Vector,
         rows: slice,
@@ -197,7 +199,7 @@ class NystromSurvey:
         mean, left = self._weights @ K, self.prior[rows].copy()
         work.product(count, m, 1)
         high, room = mean + self.slack, self.relative * self.prior[rows]
-        bound = acquisition.score(high, left + room, beta, top)
+        bound = acquisition.score(high, left + room, beta, best_mean)
         race = np.arange(count)  # those not left out yet; K holds theirs
         done = 0
         for share in STAGES:
@@ -210,7 +212,7 @@ class NystromSurvey:
             if share not in EXITS:
                 continue
             some = np.maximum(left[race], 0.0) + room[race]
-            bound[race] = acquisition.score(high[race], some, beta, top)
+            bound[race] = acquisition.score(high[race], some, beta, best_mean)
             ahead = np.flatnonzero(bound[race] >= floor)
             if done < m and len(ahead) < WORTH * len(race):
                 race, K = race[ahead], K.take(ahead, axis=1)

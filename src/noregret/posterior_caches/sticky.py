@@ -12,16 +12,16 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.pools import Candidates
 from noregret.posterior_caches.base import Work, bring, log_restart
-from noregret.posterior_caches.exact import ExactSurvey
+from noregret.posterior_caches.exact import ExactCache
 from noregret.posterior_caches.nystrom import Pairs
-from noregret.posteriors import ExactPosterior, NystromPosterior, Points, Posterior
+from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Posterior
 
 TOGETHER = 1 << 12  # rows brought up to date together, at most
 ROOM = 1e-9  # of all gains, by which those of others are rounded up
 
 
 @final
-class StickySurvey:
+class StickyCache:
     """Follows Nyström posteriors by the exact one on what was told of their members alone.
 
     Seen through a dictionary S, a member is seen exactly, and any other point as its projection. So
@@ -31,7 +31,7 @@ class StickySurvey:
         μ̃ + βσ̃ ≤ μ_old + σ_old·√(β² + Σ s + Σ_o s)                                         (2)
 
     with a column of U and a gain s for each of the others, and old values from the exact posterior
-    as `ExactSurvey` has them. While members stay, that one learns and never forgets, so that rows
+    as `ExactCache` has them. While members stay, that one learns and never forgets, so that rows
     of low bounds are left alone for as long as they are low. The gains of an update add up to
     ȳᵀA⁻¹ȳ, A being the covariance of averages, so that Σ_o s is a difference of two of these.
     """
@@ -39,7 +39,7 @@ class StickySurvey:
     def __init__(self, pool: Candidates, work: Work) -> None:
         N = len(pool)
         self._pool, self._work = pool, work
-        self._exact = ExactSurvey(pool, work, memory=0)
+        self._exact = ExactCache(pool, work, memory=0)
         self._inside: ExactPosterior | None = None  # on the members
         self._last: NystromPosterior | None = None
         self._pairs: Pairs | None = None
@@ -61,12 +61,12 @@ class StickySurvey:
         self._last = None  # broken off, the next one starts again
         self._inside = _on_members(p, self._inside)
         self._exact.follow(self._inside)
-        seen = np.isin(p.points.rows, self._inside.points.rows)
+        seen = np.isin(p.observed.rows, self._inside.observed.rows)
         self._U, self._weights = np.zeros((0, 0)), p.mean_weights()
         self._exact.extra = 0.0
         if not seen.all():
             self._U = p.learned_from(np.flatnonzero(~seen))
-            rest = p.gain - float(self._inside.points.y @ self._inside.alpha)
+            rest = p.gain - float(self._inside.observed.y @ self._inside.alpha)
             self._exact.extra = max(rest, 0.0) + ROOM * p.gain
         slack, relative = p.rounding
         self.slack = max(slack, self._exact.slack, self._least[0])
@@ -85,8 +85,10 @@ class StickySurvey:
         step = min(chunk_rows(2 * len(p.members)), TOGETHER)
         bring(partial(self._write, p), behind, step, self._work)
 
-    def ceilings(self, acquisition: Acquisition, beta: float, top: float, floor: float) -> Vector:
-        return self._exact.ceilings(acquisition, beta, top, floor)
+    def ceilings(
+        self, acquisition: Acquisition, beta: float, best_mean: float, floor: float
+    ) -> Vector:
+        return self._exact.ceilings(acquisition, beta, best_mean, floor)
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
         """c̃ and k̃ of `NystromPosterior`: O(m) a pair."""
@@ -122,19 +124,19 @@ class StickySurvey:
 
 def _on_members(p: NystromPosterior, before: ExactPosterior | None) -> ExactPosterior:
     """Return the exact posterior on what was told of members, from an earlier one if it can."""
-    place = {row: at for at, row in enumerate(p.points.rows.tolist())}
+    place = {row: at for at, row in enumerate(p.observed.rows.tolist())}
     members = [row for row in p.members.rows.tolist() if row in place]
-    old: list[int] = [] if before is None else before.points.rows.tolist()
+    old: list[int] = [] if before is None else before.observed.rows.tolist()
     if before is None or before.kernel is not p.kernel or not set(old) <= set(members):
         before, old = None, []
     known = set(old)
     at = np.array(
         [place[row] for row in [*old, *(r for r in members if r not in known)]], dtype=int
     )
-    q = p.points
+    q = p.observed
     if before is None:
         before = ExactPosterior.prior(
             p.kernel, noise_std=p.noise_std, ridge=p.ridge, dim=q.X.shape[1]
         )
-    told = Points(q.rows[at], q.X[at], q.w[at], q.y[at])
-    return before.condition(told, Points.none(q.X.shape[1]), np.random.default_rng(0))
+    told = Observations(q.rows[at], q.X[at], q.w[at], q.y[at])
+    return before.condition(told, Observations.none(q.X.shape[1]), np.random.default_rng(0))

@@ -1,25 +1,25 @@
 """What we believe."""
 
 from noregret.posteriors import cholesky
-from noregret.posteriors.base import Points, Posterior, subset
+from noregret.posteriors.base import Observations, Posterior, subset
 from noregret.posteriors.cholesky import EPS
 from noregret.posteriors.dictionary import Oversample
 from noregret.posteriors.exact import ExactPosterior
 from noregret.posteriors.leverage_scores import bless, effective_dimension
 from noregret.posteriors.nystrom import NystromPosterior
-from noregret.posteriors.pathwise import Paths, draw
+from noregret.posteriors.pathwise import Paths, sample_functions
 
 __all__ = [
     "EPS",
     "ExactPosterior",
     "NystromPosterior",
+    "Observations",
     "Oversample",
     "Paths",
-    "Points",
     "Posterior",
     "bless",
     "cholesky",
-    "draw",
     "effective_dimension",
+    "sample_functions",
     "subset",
 ]

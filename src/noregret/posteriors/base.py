@@ -14,7 +14,7 @@ from noregret.kernels import Kernel
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
+class Observations:
     """Unique evaluated points: pool rows, features, how often evaluated, average value."""
 
     rows: Indices  # (n,)
@@ -23,19 +23,19 @@ class Points:
     y: Vector  # (n,) averages
 
     @classmethod
-    def none(cls, dim: int) -> Points:
+    def none(cls, dim: int) -> Observations:
         return cls(np.empty(0, dtype=np.int64), np.empty((0, dim)), np.empty(0), np.empty(0))
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
-def subset(points: Points, index: Indices) -> Points:
+def subset(points: Observations, index: Indices) -> Observations:
     """Return the points at these places."""
-    return Points(points.rows[index], points.X[index], points.w[index], points.y[index])
+    return Observations(points.rows[index], points.X[index], points.w[index], points.y[index])
 
 
-def merged(told: Points, open_: Points) -> Points:
+def merged(told: Observations, open_: Observations) -> Observations:
     """Return told points with the open evaluations counted in; points only open stand last."""
     if not len(open_):
         return told
@@ -48,7 +48,7 @@ def merged(told: Points, open_: Points) -> Points:
         else:
             only_open.append(i)
     extra = subset(open_, np.array(only_open, dtype=np.int64))
-    return Points(
+    return Observations(
         rows=np.concatenate([told.rows, extra.rows]),
         X=stacked(told.X, extra.X),
         w=np.concatenate([w, extra.w]),
@@ -56,11 +56,11 @@ def merged(told: Points, open_: Points) -> Points:
     )
 
 
-def least_norm(own_square: float, pulled_square: float, radius: float) -> float:
+def least_norm(square: float, image_square: float, radius: float) -> float:
     """Return (‖μ‖²_A − radius·‖μ‖_A)/‖Aμ‖, or 0 where that says nothing."""
-    if own_square <= 0 or pulled_square <= 0:
+    if square <= 0 or image_square <= 0:
         return 0.0
-    return max((own_square - radius * math.sqrt(own_square)) / math.sqrt(pulled_square), 0.0)
+    return max((square - radius * math.sqrt(square)) / math.sqrt(image_square), 0.0)
 
 
 class Posterior(Protocol):
@@ -76,11 +76,13 @@ class Posterior(Protocol):
     @property
     def ridge(self) -> float: ...
     @property
-    def points(self) -> Points:
+    def observed(self) -> Observations:
         """What it has seen."""
         ...
 
-    def condition(self, told: Points, open_: Points, rng: np.random.Generator) -> Posterior:
+    def condition(
+        self, told: Observations, open_: Observations, rng: np.random.Generator
+    ) -> Posterior:
         """Believe `told`, which extends what this posterior has seen.
 
         `open_` are evaluations under way: they have no values yet, but an approximation may make
@@ -127,7 +129,7 @@ class Posterior(Protocol):
         """Return B k for each column k of K."""
         ...
 
-    def explained_draws(self, F: Matrix, rng: np.random.Generator) -> Matrix:
+    def explained_samples(self, F: Matrix, rng: np.random.Generator) -> Matrix:
         """Return v with f₀(x) − k_P(x)ᵀv distributed as f(x) − μ(x), a column a function.
 
         F holds functions f₀ drawn from the prior at the points of the basis.
@@ -138,7 +140,7 @@ class Posterior(Protocol):
         """Return for each row of X what its model covariances are made of."""
         ...
 
-    def pull(self, X: Rows, F: Matrix, Z: Rows, G: Matrix) -> Matrix:
+    def model_covariance_from(self, X: Rows, F: Matrix, Z: Rows, G: Matrix) -> Matrix:
         """Return `model_covariance(X, Z)`, F and G being the features of X and Z."""
         ...
 
@@ -148,7 +150,7 @@ class Posterior(Protocol):
         ...
 
     @property
-    def width(self) -> int:
+    def basis_size(self) -> int:
         """How many numbers a row of features turns into on the way to its marginals."""
         ...
 

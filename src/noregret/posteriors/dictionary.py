@@ -60,7 +60,7 @@ def inclusion_probabilities(
     return np.minimum(1.0, w * oversample * stale_variance / ridge)
 
 
-def draw(probabilities: Vector, rng: np.random.Generator) -> Indices:
+def sample_members(probabilities: Vector, rng: np.random.Generator) -> Indices:
     """Return the points drawn, each by itself; if none is, the most probable one."""
     drawn = np.flatnonzero(rng.random(len(probabilities)) < probabilities)
     if drawn.size or not len(probabilities):

@@ -13,7 +13,7 @@ from noregret.arrays import Indices, Matrix, Rows, Vector, stacked
 from noregret.errors import ArgumentError
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
-from noregret.posteriors.base import Points, least_norm
+from noregret.posteriors.base import Observations, least_norm
 from noregret.posteriors.cholesky import EPS, Factor
 
 MOST_POINTS = 32_768  # of an exact posterior: its factor takes 8 GB
@@ -48,8 +48,8 @@ class ExactPosterior:
 
     >>> import noregret as nr
     >>> prior = ExactPosterior.prior(nr.RBF(0.5), noise_std=0.1, ridge=0.01, dim=1)
-    >>> one = Points(np.array([0]), np.array([[0.0]]), w=np.array([4.0]), y=np.array([2.0]))
-    >>> posterior = prior.condition(one, Points.none(1), np.random.default_rng(0))
+    >>> one = Observations(np.array([0]), np.array([[0.0]]), w=np.array([4.0]), y=np.array([2.0]))
+    >>> posterior = prior.condition(one, Observations.none(1), np.random.default_rng(0))
     >>> posterior.mean(np.array([[0.0], [5.0]])).round(3)
     array([1.995, 0.   ])
     """
@@ -57,8 +57,8 @@ class ExactPosterior:
     kernel: Kernel
     noise_std: float
     ridge: float
-    points: Points
-    base: Points  # points and counts when L was made
+    observed: Observations
+    base: Observations  # points and counts when L was made
     factor: Factor  # of A₀, (n₀, n₀)
     tail: Matrix  # (n, updates) U
     gains: Vector  # (updates,) g·(ȳ_B − μ_j)² of each
@@ -68,7 +68,7 @@ class ExactPosterior:
     @classmethod
     def prior(cls, kernel: Kernel, *, noise_std: float, ridge: float, dim: int) -> ExactPosterior:
         """Return the belief before any feedback: mean 0, variance k(x, x)."""
-        none, empty = Points.none(dim), np.zeros((0, 0))
+        none, empty = Observations.none(dim), np.zeros((0, 0))
         factor, nothing = Factor(empty), np.zeros(0)
         return cls(kernel, noise_std, ridge, none, none, factor, empty, nothing, nothing, 0.0)
 
@@ -79,8 +79,8 @@ class ExactPosterior:
 
     def condition(
         self,
-        told: Points,
-        open_: Points,
+        told: Observations,
+        open_: Observations,
         rng: np.random.Generator,
     ) -> ExactPosterior:
         """Learn new points and more values at old ones, `told` extending what is known.
@@ -88,10 +88,10 @@ class ExactPosterior:
         Evaluations under way tell it nothing, and nothing is drawn. O(n²) a changed point, where
         few changed.
         """
-        n, known = len(told), len(self.points)
-        assert np.array_equal(told.rows[:known], self.points.rows)
+        n, known = len(told), len(self.observed)
+        assert np.array_equal(told.rows[:known], self.observed.rows)
         w = np.zeros(n)
-        w[:known] = self.points.w
+        w[:known] = self.observed.w
         changed = np.flatnonzero(told.w != w)
         if not changed.size:
             return self
@@ -100,11 +100,11 @@ class ExactPosterior:
             return self._factored(told)
         start = self
         if len(self.gains) + len(changed) > longest:
-            start = self._factored(self.points)
+            start = self._factored(self.observed)
             self._watch(start)
         return start._updated(told, w, changed.tolist())
 
-    def _factored(self, points: Points) -> ExactPosterior:
+    def _factored(self, points: Observations) -> ExactPosterior:
         """Return the posterior on `points` with a factor made from scratch."""
         if len(points) > MOST_POINTS:
             raise ArgumentError(
@@ -117,7 +117,7 @@ class ExactPosterior:
         L = cholesky.factor(A)
         return replace(
             self,
-            points=points,
+            observed=points,
             base=points,
             factor=Factor(L),
             tail=np.zeros((len(points), 0)),
@@ -128,20 +128,20 @@ class ExactPosterior:
 
     def _watch(self, afresh: ExactPosterior) -> None:
         """Say so where carried updates had drifted from a factor made afresh."""
-        p = self.points
+        p = self.observed
         scale = float(np.abs(p.y).max(initial=0.0))
         off = float(np.abs((self.alpha - afresh.alpha) * self.ridge / p.w).max(initial=0.0))
         drift = max(off / max(scale, 1e-300), abs(self.log_det - afresh.log_det))
         if drift > DRIFT:
             log.info("rounding repaired: %.1e after %d updates of a factor", drift, len(self.gains))
 
-    def _updated(self, told: Points, w: Vector, changed: list[int]) -> ExactPosterior:
-        n, known, tail = len(told), len(self.points), len(self.gains)
+    def _updated(self, told: Observations, w: Vector, changed: list[int]) -> ExactPosterior:
+        n, known, tail = len(told), len(self.observed), len(self.gains)
         U = np.zeros((n, tail + len(changed)), order="F")
         U[:known, :tail] = self.tail
         gains = np.concatenate([self.gains, np.zeros(len(changed))])
         alpha, y = np.zeros(n), np.zeros(n)
-        alpha[:known], y[:known] = self.alpha, self.points.y
+        alpha[:known], y[:known] = self.alpha, self.observed.y
         log_det, prior = self.log_det, self.kernel.diagonal(told.X[changed])
         for at, j in enumerate(changed, start=tail):
             more = told.w[j] - w[j]
@@ -157,10 +157,10 @@ class ExactPosterior:
             gains[at] = g * surprise**2
             log_det += math.log1p(more * variance / self.ridge)
             w[j], y[j] = told.w[j], told.y[j]
-        return replace(self, points=told, tail=U, gains=gains, alpha=alpha, log_det=log_det)
+        return replace(self, observed=told, tail=U, gains=gains, alpha=alpha, log_det=log_det)
 
     def _towards(
-        self, points: Points, w: Vector, y: Vector, alpha: Vector, U: Matrix, j: int
+        self, points: Observations, w: Vector, y: Vector, alpha: Vector, U: Matrix, j: int
     ) -> tuple[Vector, float, float]:
         """Return u with cov(·, x_j) = k(·)ᵀu, and variance and mean at x_j."""
         if w[j] > 0:  # a point that was seen: u = (ridge/w)·A⁻¹ e_j, and no kernel is needed
@@ -193,7 +193,7 @@ class ExactPosterior:
         return now
 
     def _hallucinated(self, row: int, X: Matrix, count: float) -> ExactPosterior:
-        p = self.points
+        p = self.observed
         at = np.flatnonzero(p.rows == row)
         j = int(at[0]) if at.size else len(p)
         w, y = p.w.copy(), p.y.copy()
@@ -203,7 +203,7 @@ class ExactPosterior:
             w[j] += count
             more, before, alpha = replace(p, w=w, y=y), p.w.copy(), self.alpha
         else:
-            more = Points(
+            more = Observations(
                 rows=np.append(p.rows, row),
                 X=stacked(p.X, X),
                 w=np.append(w, count),
@@ -217,7 +217,7 @@ class ExactPosterior:
 
     def marginals(self, X: Matrix) -> tuple[Vector, Vector]:
         """Return mean and variance at each row of X by (1) and (2)."""
-        K = self.kernel(X, self.points.X)  # (rows, n)
+        K = self.kernel(X, self.observed.X)  # (rows, n)
         mu = K @ self.alpha
         var = self.kernel.diagonal(X) - self.explained(K)
         # Rounding leaves up to about n·eps·k(x, x) below zero where x is known almost exactly.
@@ -228,9 +228,9 @@ class ExactPosterior:
 
         μ(x_i) = ȳ_i − r_i α_i,    σ²(x_i) = r_i − r_i²·(A⁻¹)_ii
         """
-        r, prior = self.ridge / self.points.w, self.kernel.diagonal(self.points.X)
+        r, prior = self.ridge / self.observed.w, self.kernel.diagonal(self.observed.X)
         variance = r * (1.0 - r * self._inverse_diagonal())
-        return self.points.y - r * self.alpha, np.clip(variance, 0.0, prior)
+        return self.observed.y - r * self.alpha, np.clip(variance, 0.0, prior)
 
     def explained(self, K: Matrix) -> Vector:
         """Return k(x)ᵀ A⁻¹ k(x) for each row k(x) of K."""
@@ -243,7 +243,7 @@ class ExactPosterior:
 
     def mean(self, X: Matrix) -> Vector:
         """Return μ at each row of X."""
-        mu: Vector = self.kernel(X, self.points.X) @ self.alpha
+        mu: Vector = self.kernel(X, self.observed.X) @ self.alpha
         return mu
 
     def variance(self, X: Matrix) -> Vector:
@@ -252,13 +252,13 @@ class ExactPosterior:
 
     def features(self, X: Matrix) -> Matrix:
         """Return (L⁻¹k, Uᵀk) for each row of X: what its covariances are made of."""
-        V, T = self._halves(self.kernel(X, self.points.X))
+        V, T = self._halves(self.kernel(X, self.observed.X))
         return np.concatenate([V.T, T], axis=1)
 
     @property
     def basis(self) -> Rows:
         """The unique points."""
-        return self.points.X
+        return self.observed.X
 
     def mean_weights(self) -> Vector:
         """Return α."""
@@ -270,23 +270,23 @@ class ExactPosterior:
         W[: len(self.L)] += cholesky.solve(self.L, K[: len(self.L)])
         return W
 
-    def explained_draws(self, F: Matrix, rng: np.random.Generator) -> Matrix:
+    def explained_samples(self, F: Matrix, rng: np.random.Generator) -> Matrix:
         """Return A⁻¹(f₀(X) + ε), ε being noise of variance ridge/w: Matheron's rule."""
-        noise = rng.standard_normal(F.shape) * np.sqrt(self.ridge / self.points.w)[:, None]
+        noise = rng.standard_normal(F.shape) * np.sqrt(self.ridge / self.observed.w)[:, None]
         return self.solved(F + noise)
 
     def weights(self, Z: Matrix) -> Matrix:
         """Return A⁻¹ k(z) for each row of Z, as columns."""
-        return self.solved(self.kernel(self.points.X, Z))
+        return self.solved(self.kernel(self.observed.X, Z))
 
-    def pull(self, X: Matrix, F: Matrix, Z: Matrix, G: Matrix) -> Matrix:
+    def model_covariance_from(self, X: Matrix, F: Matrix, Z: Matrix, G: Matrix) -> Matrix:
         """Return k(x, z) − f(x)ᵀf(z) for every pair of rows."""
         return self.kernel(X, Z) - F @ G.T
 
     def covariance(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return k(x, z) − k(x)ᵀ A⁻¹ k(z) for every pair of rows."""
         F = self.features(X)
-        return self.pull(X, F, Z, F if Z is X else self.features(Z))
+        return self.model_covariance_from(X, F, Z, F if Z is X else self.features(Z))
 
     def model_covariance(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return `covariance`: an exact posterior moves by all of it."""
@@ -295,13 +295,13 @@ class ExactPosterior:
     @property
     def rounding(self) -> tuple[float, float]:
         """Sums of n terms k(x, xᵢ)·αᵢ, and of n squares that add up to at most k(x, x)."""
-        n, kappa = len(self.points), float(self.kernel.diagonal(self.points.X).max(initial=0.0))
+        n, kappa = len(self.observed), float(self.kernel.diagonal(self.observed.X).max(initial=0.0))
         return n * EPS * kappa * float(np.abs(self.alpha).sum()), 16 * (n + 1) * EPS
 
     @property
-    def width(self) -> int:
+    def basis_size(self) -> int:
         """n, the number of unique points."""
-        return len(self.points)
+        return len(self.observed)
 
     @property
     def most_log_det(self) -> float:
@@ -310,7 +310,7 @@ class ExactPosterior:
 
     def least_norm(self, radius: float) -> float:
         """‖μ‖²_A = μ(X)ᵀ W ȳ and ‖Aμ‖² = (Wȳ)ᵀ K (Wȳ)."""
-        p = self.points
+        p = self.observed
         at_points = p.y - self.ridge * self.alpha / p.w  # μ(X) = ȳ − ridge·W⁻¹ α
         pulled = p.w * p.y
         square = float(pulled @ (self.kernel(p.X, p.X) @ pulled))
@@ -318,7 +318,7 @@ class ExactPosterior:
 
     def effective_dimension(self) -> float:
         """Σᵢ wᵢ σ²(xᵢ)/ridge = Σᵢ 1 − (ridge/wᵢ)·(A⁻¹)ᵢᵢ."""
-        return float((1.0 - self.ridge / self.points.w * self._inverse_diagonal()).sum())
+        return float((1.0 - self.ridge / self.observed.w * self._inverse_diagonal()).sum())
 
     def _inverse_diagonal(self) -> Vector:
         """Return (A⁻¹)ᵢᵢ, by (2): O(n³/3) after a new factor, else O(n) an update."""

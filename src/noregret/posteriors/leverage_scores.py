@@ -13,10 +13,10 @@ import numpy as np
 from noregret.arrays import Indices, Vector, chunk_rows
 from noregret.errors import ArgumentError, PoolError, require_count, require_positive
 from noregret.kernels import Kernel, as_kernel, probe
-from noregret.pools import Candidates, Places
-from noregret.posteriors.base import Points
+from noregret.pools import Candidates, Points
+from noregret.posteriors.base import Observations
 from noregret.posteriors.exact import ExactPosterior
-from noregret.threads import spread, steady
+from noregret.threads import parallel_map, single_threaded_blas
 
 FINER = 4.0  # how much smaller the ridge is from one level to the next
 MOST_MEMBERS = 8192  # of a level: its factor takes minutes beyond that
@@ -35,13 +35,13 @@ class Level:
     effective_dimension: float  # an unbiased estimate of Σ w σ²/ridge, given the level before
     looked_at: int  # points whose score was estimated
 
-    def weighted(self, points: Points) -> Points:
+    def weighted(self, points: Observations) -> Observations:
         """Return the members, each counted for those that it stands for."""
         return _weighted(points, self.members, points.w[self.members] / self.probabilities)
 
 
 def bless(
-    kernel: Kernel, points: Points, ridge: float, oversample: float, rng: np.random.Generator
+    kernel: Kernel, points: Observations, ridge: float, oversample: float, rng: np.random.Generator
 ) -> list[Level]:
     """Draw points by ridge leverage scores, coarse to fine, and return every level.
 
@@ -84,27 +84,27 @@ def bless(
         now = max(now / FINER, ridge)
 
 
-def kernel_diagonal(kernel: Kernel, points: Points) -> Vector:
+def kernel_diagonal(kernel: Kernel, points: Observations) -> Vector:
     step = chunk_rows(points.X.shape[1])
     parts = [kernel.diagonal(points.X[at : at + step]) for at in range(0, len(points), step)]
     return np.concatenate([np.empty(0), *parts])
 
 
-def _weighted(points: Points, members: Indices, weight: Vector) -> Points:
-    return Points(points.rows[members], points.X[members], weight, np.zeros(len(members)))
+def _weighted(points: Observations, members: Indices, weight: Vector) -> Observations:
+    return Observations(points.rows[members], points.X[members], weight, np.zeros(len(members)))
 
 
 def _variances(
-    kernel: Kernel, known: Points, ridge: float, points: Points, places: Indices
+    kernel: Kernel, known: Observations, ridge: float, points: Observations, places: Indices
 ) -> Vector:
     """Return the variance at some points, given evaluations of others; a few rows at a time."""
     dim = points.X.shape[1]
     prior = ExactPosterior.prior(kernel, noise_std=1.0, ridge=ridge, dim=dim)
-    posterior = prior.condition(known, Points.none(dim), np.random.default_rng(0))
+    posterior = prior.condition(known, Observations.none(dim), np.random.default_rng(0))
     step = min(chunk_rows(2 * max(len(known), 1)), 1 << 11)
     parts = [places[at : at + step] for at in range(0, len(places), step)]
     return np.concatenate(
-        [np.empty(0), *spread(lambda some: posterior.variance(points.X[some]), parts)]
+        [np.empty(0), *parallel_map(lambda some: posterior.variance(points.X[some]), parts)]
     )
 
 
@@ -137,9 +137,9 @@ def effective_dimension(
     ridge = require_positive("noise_std", noise_std) ** 2
     w = np.full(len(pool), float(require_count("evaluations", evaluations)))
     kernel = as_kernel(kernel)
-    probe(kernel, Places(pool).glance(64))
+    probe(kernel, Points(pool).glance(64))
     rows = np.arange(len(pool))
-    points = Points(rows, pool.rows(rows), w, np.zeros(len(pool)))
-    with steady():
+    points = Observations(rows, pool.rows(rows), w, np.zeros(len(pool)))
+    with single_threaded_blas():
         levels = bless(kernel, points, ridge, OVERSAMPLE, np.random.default_rng(seed))
     return levels[-1].effective_dimension

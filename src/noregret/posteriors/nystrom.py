@@ -10,11 +10,11 @@ import numpy as np
 from noregret.arrays import Indices, Matrix, Rows, Vector, chunk_rows, positions
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
-from noregret.posteriors.base import Points, least_norm, merged, subset
+from noregret.posteriors.base import Observations, least_norm, merged, subset
 from noregret.posteriors.cholesky import EPS
-from noregret.posteriors.dictionary import Oversample, draw, inclusion_probabilities
+from noregret.posteriors.dictionary import Oversample, inclusion_probabilities, sample_members
 from noregret.posteriors.leverage_scores import bless
-from noregret.threads import spread
+from noregret.threads import parallel_map
 
 MOST_GRAM = 2048  # points among which kernel values are kept
 TOGETHER = 4096  # points embedded together
@@ -46,9 +46,9 @@ class NystromPosterior:
     ...     nr.RBF(0.5), noise_std=1.0, ridge=1.0, dim=1, oversample=Oversample(2.0)
     ... )
     >>> X = np.linspace(0.0, 1.0, 50)[:, None]
-    >>> told = Points(np.arange(50), X, w=np.ones(50), y=np.sin(X[:, 0]))
-    >>> first = prior.condition(told, Points.none(1), np.random.default_rng(0))
-    >>> again = first.condition(told, Points.none(1), np.random.default_rng(1))
+    >>> told = Observations(np.arange(50), X, w=np.ones(50), y=np.sin(X[:, 0]))
+    >>> first = prior.condition(told, Observations.none(1), np.random.default_rng(0))
+    >>> again = first.condition(told, Observations.none(1), np.random.default_rng(1))
     >>> len(again.members) < 10  # by variances that the first draw has shrunk
     True
     """
@@ -57,14 +57,14 @@ class NystromPosterior:
     noise_std: float
     ridge: float
     oversample: Oversample
-    points: Points
-    members: Points  # the dictionary
+    observed: Observations
+    members: Observations  # the dictionary
     LS: Matrix  # (m, m) factor of the dictionary's Gram matrix
     V: Matrix  # (m, m)
     R: Matrix  # (m, m) factor of V
     theta: Vector  # (m,)
     gram: Matrix  # (n, n) k among the points, where they are not too many; else (0, 0)
-    spread: Vector  # (n,) σ̃² at the points
+    observed_variances: Vector  # (n,) σ̃² at the points
     sticky: bool = False
 
     @classmethod
@@ -84,36 +84,38 @@ class NystromPosterior:
         many more: the projection only grows, so that accuracy and regret are guaranteed as before,
         but not the size.
         """
-        none, empty = Points.none(dim), np.zeros((0, 0))
+        none, empty = Observations.none(dim), np.zeros((0, 0))
         return cls(
             *(kernel, noise_std, ridge, oversample, none, none, empty, empty, empty),
             *(np.zeros(0), empty, np.zeros(0), sticky),
         )
 
-    def condition(self, told: Points, open_: Points, rng: np.random.Generator) -> NystromPosterior:
+    def condition(
+        self, told: Observations, open_: Observations, rng: np.random.Generator
+    ) -> NystromPosterior:
         """Draw a new dictionary by today's variances and believe `told` through it.
 
         Points under way can enter the dictionary too, so that their hallucination has an effect.
         """
         everyone = merged(told, open_)
-        known = len(self.points)
-        assert np.array_equal(told.rows[:known], self.points.rows)
+        known = len(self.observed)
+        assert np.array_equal(told.rows[:known], self.observed.rows)
         q = self.oversample.at(int(everyone.w.sum()))
         p = inclusion_probabilities(everyone.w, self._stale(everyone), self.ridge, q)
         if float(p[known:].sum()) > MOST_NEW:
             p = self._estimated(everyone, q, rng)
-        drawn = draw(p, rng)
+        drawn = sample_members(p, rng)
         if self.sticky:
             drawn = self._joined(drawn, everyone.rows, float(p.sum()))
         return self.rebuilt(told, subset(everyone, drawn))
 
-    def _stale(self, everyone: Points) -> Vector:
+    def _stale(self, everyone: Observations) -> Vector:
         """Return today's variance of everyone, as known of those that were told before."""
-        new, step = everyone.X[len(self.points) :], chunk_rows(2 * max(len(self.members), 1))
+        new, step = everyone.X[len(self.observed) :], chunk_rows(2 * max(len(self.members), 1))
         parts = [self.variance(new[at : at + step]) for at in range(0, len(new), step)]
-        return np.concatenate([self.spread, *parts])
+        return np.concatenate([self.observed_variances, *parts])
 
-    def _estimated(self, everyone: Points, q: float, rng: np.random.Generator) -> Vector:
+    def _estimated(self, everyone: Observations, q: float, rng: np.random.Generator) -> Vector:
         """Return inclusion probabilities where too much is new for today's variances to tell.
 
         A batch that a ratio rule closed adds at most about q̄·(limit − 1) members; history told at
@@ -131,7 +133,7 @@ class NystromPosterior:
         both = np.concatenate([members, np.setdiff1d(drawn, members)])
         return both if len(both) <= OUTGROWN * max(expected, 1.0) else drawn
 
-    def rebuilt(self, told: Points, dictionary: Points) -> NystromPosterior:
+    def rebuilt(self, told: Observations, dictionary: Observations) -> NystromPosterior:
         """Believe `told` through the given dictionary; dependent members are left out."""
         gram = self._gram(told)
         places = positions(dictionary.rows, told.rows)
@@ -144,11 +146,11 @@ class NystromPosterior:
             return cholesky.solve_lower(LS, self.kernel(members.X, told.X[some]))
 
         parts = [slice(at, at + TOGETHER) for at in range(0, max(len(told), 1), TOGETHER)]
-        Z = [_among(gram, places[kept], LS)] if known else spread(embedded, parts)  # (m, n)
-        V, pulled = self.ridge * np.eye(len(LS)), np.zeros(len(LS))
+        Z = [_among(gram, places[kept], LS)] if known else parallel_map(embedded, parts)  # (m, n)
+        V, solved = self.ridge * np.eye(len(LS)), np.zeros(len(LS))
         for z, some in zip(Z, parts, strict=True):
             V += cholesky.square(z * np.sqrt(told.w[some]))
-            pulled += z @ (told.w[some] * told.y[some])
+            solved += z @ (told.w[some] * told.y[some])
         R, prior = cholesky.factor(V), self.kernel.diagonal(told.X)
 
         def spreads(at: int) -> Vector:
@@ -156,22 +158,22 @@ class NystromPosterior:
 
         return replace(
             self,
-            points=told,
+            observed=told,
             members=members,
             LS=LS,
             V=V,
             R=R,
-            theta=cholesky.solve(R, pulled),
+            theta=cholesky.solve(R, solved),
             gram=gram,
-            spread=np.concatenate(spread(spreads, range(len(parts)))),
+            observed_variances=np.concatenate(parallel_map(spreads, range(len(parts)))),
         )
 
-    def _gram(self, told: Points) -> Matrix:
+    def _gram(self, told: Observations) -> Matrix:
         """Return k among told points, computing only what is new."""
         n, known = len(told), len(self.gram)
         if n > MOST_GRAM:
             return np.zeros((0, 0))
-        if not np.array_equal(told.rows[:known], self.points.rows[:known]):
+        if not np.array_equal(told.rows[:known], self.observed.rows[:known]):
             known = 0
         if n == known:
             return self.gram
@@ -198,7 +200,7 @@ class NystromPosterior:
 
     def at_points(self) -> tuple[Vector, Vector]:
         """Return mean and variance at the points."""
-        return self.marginals(self.points.X)
+        return self.marginals(self.observed.X)
 
     def mean(self, X: Matrix) -> Vector:
         """Return μ̃ at each row of X."""
@@ -218,7 +220,7 @@ class NystromPosterior:
     def model_covariance(self, X: Matrix, Z: Matrix) -> Matrix:
         """Return c̃ = ridge·z(x)ᵀ V⁻¹ z(x′): while the dictionary is frozen, all that moves."""
         F = self.features(X)
-        return self.pull(X, F, Z, F if Z is X else self.features(Z))
+        return self.model_covariance_from(X, F, Z, F if Z is X else self.features(Z))
 
     @property
     def basis(self) -> Rows:
@@ -230,7 +232,7 @@ class NystromPosterior:
         Z = cholesky.solve_lower(self.LS, K)
         return cholesky.solve_upper(self.LS, Z - self.ridge * cholesky.solve(self.R, Z))
 
-    def explained_draws(self, F: Matrix, rng: np.random.Generator) -> Matrix:
+    def explained_samples(self, F: Matrix, rng: np.random.Generator) -> Matrix:
         """Return LS⁻ᵀ(LS⁻¹f₀(S) − u), u ~ N(0, ridge·V⁻¹): the residual as drawn, weights anew."""
         u = cholesky.solve_upper(self.R, rng.standard_normal(F.shape)) * np.sqrt(self.ridge)
         return cholesky.solve_upper(self.LS, cholesky.solve_lower(self.LS, F) - u)
@@ -257,16 +259,16 @@ class NystromPosterior:
         B = LS V LSᵀ, σ̃² = k − k_Sᵀ K_S⁻¹ k_S + ridge·k_Sᵀ B⁻¹ k_S. Old members learn what was told
         since, Woodbury's rank one a point; a new member adds a bordering term to either inverse.
         """
-        m, m_old, n_old = len(self.members), len(old.members), len(old.points)
-        p, before = self.points, np.zeros(len(self.points))
+        m, m_old, n_old = len(self.members), len(old.members), len(old.observed)
+        p, before = self.observed, np.zeros(len(self.observed))
         same = self.kernel is old.kernel and self.ridge == old.ridge
         if not same or not m_old or len(p) < n_old:
             return None
-        before[:n_old] = old.points.w
+        before[:n_old] = old.observed.w
         told = np.flatnonzero(p.w != before)
         if 2 * (len(told) + 2 * (m - m_old)) > m or not (
             np.array_equal(self.members.rows[:m_old], old.members.rows)
-            and np.array_equal(p.rows[:n_old], old.points.rows)
+            and np.array_equal(p.rows[:n_old], old.observed.rows)
             and (p.w >= before).all()
         ):
             return None
@@ -285,18 +287,18 @@ class NystromPosterior:
     def _learned(self, X: Matrix, w: Vector) -> Matrix:
         """Return U with σ̃² falling by Σ(k_S(x)ᵀu)² when rows X are seen w times more."""
         Z = self.embed(X)
-        pulled = cholesky.solve(self.R, Z)
-        return self._columns(pulled, np.diag(1.0 / w) + Z.T @ pulled)
+        solved = cholesky.solve(self.R, Z)
+        return self._columns(solved, np.diag(1.0 / w) + Z.T @ solved)
 
     def learned_from(self, told: Indices) -> Matrix:
         """Return U, a column a point told of, with σ̃² = σ̃² without these − ‖Uᵀk_S(x)‖²."""
-        Z = self.embed(self.points.X[told])
-        pulled = cholesky.solve(self.R, Z)
-        return self._columns(pulled, np.diag(1.0 / self.points.w[told]) - Z.T @ pulled)
+        Z = self.embed(self.observed.X[told])
+        solved = cholesky.solve(self.R, Z)
+        return self._columns(solved, np.diag(1.0 / self.observed.w[told]) - Z.T @ solved)
 
-    def _columns(self, pulled: Matrix, C: Matrix) -> Matrix:
+    def _columns(self, solved: Matrix, C: Matrix) -> Matrix:
         """Return U with ridge·zᵀP C⁻¹ Pᵀz = ‖Uᵀk_S‖², P being V⁻¹Z: a term of Woodbury's."""
-        half = cholesky.solve_lower(cholesky.factor((C + C.T) / 2), pulled.T)
+        half = cholesky.solve_lower(cholesky.factor((C + C.T) / 2), solved.T)
         U: Matrix = np.sqrt(self.ridge) * cholesky.solve_upper(self.LS, half.T)
         return U
 
@@ -307,11 +309,11 @@ class NystromPosterior:
     @property
     def gain(self) -> float:
         """ȳᵀ(ZᵀZ + ridge·W⁻¹)⁻¹ȳ over what was told: the squared surprises of all updates."""
-        p = self.points
+        p = self.observed
         fitted = float(self.theta @ (self.V @ self.theta))
         return max(float(p.w @ p.y**2) - fitted, 0.0) / self.ridge
 
-    def pull(self, X: Matrix, F: Matrix, Z: Matrix, G: Matrix) -> Matrix:
+    def model_covariance_from(self, X: Matrix, F: Matrix, Z: Matrix, G: Matrix) -> Matrix:
         """Return c̃ = f(x)ᵀf(z) for every pair of rows."""
         return F @ G.T
 
@@ -322,7 +324,7 @@ class NystromPosterior:
         return m * EPS * float(np.sqrt(kappa) * np.abs(self.theta).sum()), 16 * (m + 1) * EPS
 
     @property
-    def width(self) -> int:
+    def basis_size(self) -> int:
         """m, the size of the dictionary."""
         return len(self.members)
 
@@ -343,12 +345,12 @@ class NystromPosterior:
 
     def least_norm(self, radius: float) -> float:
         """‖μ̃‖²_A = θᵀ V θ and ‖Aμ̃‖ = ‖V θ‖."""
-        pulled = self.V @ self.theta
-        return least_norm(float(self.theta @ pulled), float(pulled @ pulled), radius)
+        solved = self.V @ self.theta
+        return least_norm(float(self.theta @ solved), float(solved @ solved), radius)
 
     def effective_dimension(self) -> float:
         """Σᵢ wᵢ σ̃²(xᵢ)/ridge over what was told: the estimate inside BKB's width."""
-        return float(self.points.w @ self.spread) / self.ridge
+        return float(self.observed.w @ self.observed_variances) / self.ridge
 
 
 def _variances(prior: Vector, Z: Matrix, R: Matrix, ridge: float) -> Vector:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from noregret.arrays import Matrix, Rows, stacked
 from noregret.kernels import Features, Kernel, random_features
-from noregret.pools import Places, hashed, mixed
+from noregret.pools import Points, hashed, mixed
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Posterior
 
@@ -36,7 +36,7 @@ class Waves:
     weights: npt.NDArray[np.float32]  # (2D, functions)
 
     @classmethod
-    def drawn(cls, features: Features, size: int, rng: np.random.Generator) -> Waves:
+    def sampled(cls, features: Features, size: int, rng: np.random.Generator) -> Waves:
         weights = rng.standard_normal((2 * FREQUENCIES, size)) / FREQUENCIES**0.5
         return cls(features, weights.astype(np.float32))
 
@@ -66,7 +66,9 @@ class Landmarks:
     salts: npt.NDArray[np.uint64]  # (functions,)
 
     @classmethod
-    def drawn(cls, kernel: Kernel, points: Rows, size: int, rng: np.random.Generator) -> Landmarks:
+    def sampled(
+        cls, kernel: Kernel, points: Rows, size: int, rng: np.random.Generator
+    ) -> Landmarks:
         LS, kept = cholesky.pivoted(kernel(points, points))
         salts = rng.integers(0, 2**63, size, dtype=np.uint64)
         return cls(kernel, points[kept], LS, rng.standard_normal((len(kept), size)), salts)
@@ -81,7 +83,7 @@ class Landmarks:
         return np.asarray(Z.T @ self.weights + np.sqrt(left)[:, None] * eta)
 
 
-def draw(posterior: Posterior, X: Rows, size: int, rng: np.random.Generator) -> Matrix:
+def sample_functions(posterior: Posterior, X: Rows, size: int, rng: np.random.Generator) -> Matrix:
     """Return `size` functions drawn from a posterior at some points, a column each: O(rows³)."""
     C = posterior.covariance(X, X)
     LS, kept = cholesky.pivoted(C, float(posterior.kernel.diagonal(X).max(initial=0.0)))
@@ -97,7 +99,7 @@ class Paths:
 
     With f₀ from the prior and P, a, B of `Posterior.basis`, Matheron's rule is
 
-        f(x) = μ(x) + scale·(f₀(x) − k_P(x)ᵀ v),     v of `Posterior.explained_draws`      (1)
+        f(x) = μ(x) + scale·(f₀(x) − k_P(x)ᵀ v),     v of `Posterior.explained_samples`      (1)
 
     Mean and covariance over draws are those of the posterior (the covariance times scale²)
     exactly, whatever the number of features, since E f₀f₀ = k; only higher moments are those of
@@ -114,24 +116,24 @@ class Paths:
     scale: float
 
     @classmethod
-    def drawn(
+    def sampled(
         cls,
         posterior: Posterior,
-        places: Places,
+        points: Points,
         size: int,
         scale: float,
         rng: np.random.Generator,
     ) -> Paths:
         """Draw `size` functions, with random features of their own."""
         kernel = posterior.kernel
-        features = random_features(kernel, places.glance(1)[0], FREQUENCIES, rng)
+        features = random_features(kernel, points.glance(1)[0], FREQUENCIES, rng)
         prior: PriorDraws
         if features is not None:
-            prior = Waves.drawn(features, size, rng)
+            prior = Waves.sampled(features, size, rng)
         else:
-            marks = stacked(posterior.basis, places.some(LANDMARKS, rng))
-            prior = Landmarks.drawn(kernel, marks, size, rng)
-        v = posterior.explained_draws(prior.values(posterior.basis), rng)
+            marks = stacked(posterior.basis, points.some(LANDMARKS, rng))
+            prior = Landmarks.sampled(kernel, marks, size, rng)
+        v = posterior.explained_samples(prior.values(posterior.basis), rng)
         return cls(posterior, prior, v, scale)
 
     def values(self, X: Rows) -> Matrix:

@@ -2,7 +2,7 @@
 
 from noregret.search.base import Ranking, Search
 from noregret.search.box import BoxSearch, search_of
-from noregret.search.box_ascent import TOPS, around
+from noregret.search.box_ascent import CENTRES, around
 from noregret.search.enumeration import Enumeration
 
-__all__ = ["TOPS", "BoxSearch", "Enumeration", "Ranking", "Search", "around", "search_of"]
+__all__ = ["CENTRES", "BoxSearch", "Enumeration", "Ranking", "Search", "around", "search_of"]

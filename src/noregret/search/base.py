@@ -13,7 +13,7 @@ import numpy as np
 
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.pools import Picks, Places
+from noregret.pools import Picks, Points
 from noregret.posteriors import Posterior
 
 
@@ -36,7 +36,7 @@ class Ranking(Protocol):
         """Return the variance of a row after what was shrunk."""
         ...
 
-    def stays(self, row: int, most: int) -> int:
+    def repeats_while_best(self, row: int, most: int) -> int:
         """Return how often in a row `best` would be this one, if each time it is taken; ≤ most."""
         ...
 
@@ -60,7 +60,7 @@ class Ranking(Protocol):
 class Search(Protocol):
     """Finds the best candidates of a domain."""
 
-    def within(self, places: Places) -> Search:
+    def within(self, points: Points) -> Search:
         """Return the search as it is in a run that has met these places."""
         ...
 
@@ -70,7 +70,7 @@ class Search(Protocol):
         """Rank every candidate that is not excluded."""
         ...
 
-    def draw(
+    def rank_samples(
         self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
     ) -> Ranking:
         """Rank by functions drawn from the posterior, their deviations times beta."""

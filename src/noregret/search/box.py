@@ -8,8 +8,8 @@ import numpy as np
 
 from noregret.acquisitions import Acquisition, Mean, tangent
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.kernels import own_slope, slopes
-from noregret.pools import Box, Candidates, Picks, Places
+from noregret.kernels import diagonal_gradient, slopes
+from noregret.pools import Box, Candidates, Picks, Points
 from noregret.posteriors import Paths, Posterior
 from noregret.search.base import Search
 from noregret.search.box_ascent import STARTS, Ascent, Hill, spread_out
@@ -23,7 +23,7 @@ class Heights(Protocol):
     """Finds the highest point of a function on a box."""
 
     @property
-    def places(self) -> Places: ...
+    def points(self) -> Points: ...
 
     def highest(self, met: Matrix, hill: Hill, starts: int) -> tuple[int | None, Vector]:
         """Return the highest point found, and its place among those met before if it is one."""
@@ -39,25 +39,25 @@ class BoxSearch:
         ∇μ = Gᵀa,       ∇σ² = ∇k(x, x) − 2 GᵀB k                                            (1)
     """
 
-    def __init__(self, places: Places, even: Matrix | None = None) -> None:
-        assert isinstance(places.domain, Box)
-        self.places, self.box = places, places.domain
+    def __init__(self, points: Points, even: Matrix | None = None) -> None:
+        assert isinstance(points.domain, Box)
+        self.points, self.box = points, points.domain
         self._even = even
 
-    def within(self, places: Places) -> BoxSearch:
+    def within(self, points: Points) -> BoxSearch:
         """Points are numbered by the run that met them."""
-        return self if places is self.places else BoxSearch(places, self._even)
+        return self if points is self.points else BoxSearch(points, self._even)
 
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
     ) -> BoxRanking:
-        top = 0.0
-        if acquisition.uses_top:
+        best_mean = 0.0
+        if acquisition.uses_best_mean:
             means = BoxRanking(self, posterior, Mean(), 0.0, 0.0)
-            top = means.score(means.best())
-        return BoxRanking(self, posterior, acquisition, beta, top)
+            best_mean = means.score(means.best())
+        return BoxRanking(self, posterior, acquisition, beta, best_mean)
 
-    def draw(
+    def rank_samples(
         self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
     ) -> BoxRanking:
         return BoxRanking(self, posterior, rng, beta, 0.0)
@@ -82,11 +82,11 @@ class BoxRanking:
         posterior: Posterior,
         how: Acquisition | np.random.Generator,
         beta: float,
-        top: float,
+        best_mean: float,
     ) -> None:
-        self._search, self._places = search, search.places
+        self._search, self._points = search, search.points
         self._stale = self._now = posterior
-        self._how, self._beta, self._top = how, beta, top
+        self._how, self._beta, self._best_mean = how, beta, best_mean
         self._new: list[Vector] = []  # points that were the best and not met before
         self._best: int | None = None
 
@@ -101,7 +101,7 @@ class BoxRanking:
     def score_of(self, X: Matrix) -> Vector:
         """Return the scores of any points on the posterior that was ranked."""
         assert not isinstance(self._how, np.random.Generator)
-        return self._how.score(*self._stale.marginals(X), self._beta, self._top)
+        return self._how.score(*self._stale.marginals(X), self._beta, self._best_mean)
 
     def stale(self, row: int) -> float:
         return float(self._stale.variance(self._x(row))[0])
@@ -109,7 +109,7 @@ class BoxRanking:
     def now(self, row: int) -> float:
         return float(self._now.variance(self._x(row))[0])
 
-    def stays(self, row: int, most: int) -> int:
+    def repeats_while_best(self, row: int, most: int) -> int:
         """Double the number of repeats while the row stays the best, then halve the gap."""
         if isinstance(self._how, np.random.Generator):
             return 1
@@ -143,17 +143,17 @@ class BoxRanking:
         return self._now.hallucinate(np.array([row]), self._x(row), np.array([float(count)]))
 
     def _x(self, row: int) -> Matrix:
-        new = row - len(self._places)
-        return self._new[new][None] if new >= 0 else self._places.rows(np.array([row]))
+        new = row - len(self._points)
+        return self._new[new][None] if new >= 0 else self._points.rows(np.array([row]))
 
     def _found(self, posterior: Posterior) -> int:
         """Return the row of the best point found; new ones are numbered behind those met."""
-        met = np.concatenate([self._places.extra, np.reshape(self._new, (-1, self._places.dim))])
+        met = np.concatenate([self._points.extra, np.reshape(self._new, (-1, self._points.dim))])
         if isinstance(self._how, np.random.Generator):
-            paths = Paths.drawn(self._stale, self._places, 1, self._beta, self._how)
+            paths = Paths.sampled(self._stale, self._points, 1, self._beta, self._how)
             place, x = self._search.highest(met, of_path(paths), STARTS)
         else:
-            known = posterior, self._how, self._beta, self._top
+            known = posterior, self._how, self._beta, self._best_mean
             few = isinstance(self._how, Mean)  # whose top is near a point met, nearly always
             starts = FEW_STARTS if few else STARTS
             place, x = self._search.highest(met, of_acquisition(*known), starts)
@@ -163,25 +163,28 @@ class BoxRanking:
         return place
 
 
-def of_acquisition(posterior: Posterior, acquisition: Acquisition, beta: float, top: float) -> Hill:
+def of_acquisition(
+    posterior: Posterior, acquisition: Acquisition, beta: float, best_mean: float
+) -> Hill:
     """Return the hill of scores, with gradients by (1) of `BoxSearch`."""
     kernel, P, a = posterior.kernel, posterior.basis, posterior.mean_weights()
 
     def scores(X: Matrix) -> tuple[Vector, Vector]:
         mean, variance = posterior.marginals(X)
-        score = acquisition.score(mean, variance, beta, top)
+        score = acquisition.score(mean, variance, beta, best_mean)
         if not leeway:
             return score, score
-        return score, acquisition.score(mean, (1.0 + leeway) ** 2 * variance, beta, top)
+        return score, acquisition.score(mean, (1.0 + leeway) ** 2 * variance, beta, best_mean)
 
     def uphill(X: Matrix) -> tuple[Vector, Matrix]:
-        (K, pulled), own = slopes(kernel, X, P), kernel.diagonal(X)
+        (K, gradient), own = slopes(kernel, X, P), kernel.diagonal(X)
         B = posterior.solved(K.T).T
         variance = own - np.einsum("ij,ij->i", K, B)
         std = np.sqrt(np.maximum(variance, np.maximum(1e-18 * own, 1e-300)))  # own may be 0
-        score, in_mean, in_std = tangent(acquisition, K @ a, std, beta, top)
+        score, in_mean, in_std = tangent(acquisition, K @ a, std, beta, best_mean)
         weight = (in_std / std)[:, None]
-        slope = pulled(in_mean[:, None] * a - weight * B) + weight * own_slope(kernel, X)  # (1)
+        slope = gradient(in_mean[:, None] * a - weight * B)  # (1)
+        slope += weight * diagonal_gradient(kernel, X)
         return score, slope
 
     leeway = getattr(acquisition, "leeway", 0.0)
@@ -205,8 +208,8 @@ def of_path(paths: Paths) -> Hill:
     return Hill(scores, uphill)
 
 
-def search_of(places: Places) -> Search:
+def search_of(points: Points) -> Search:
     """Return the search of a domain: every candidate of a pool, or uphill in a box."""
-    if isinstance(places.domain, Candidates):
-        return Enumeration(places.domain)
-    return BoxSearch(places)
+    if isinstance(points.domain, Candidates):
+        return Enumeration(points.domain)
+    return BoxSearch(points)

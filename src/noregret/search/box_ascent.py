@@ -13,7 +13,7 @@ from noregret.pools import Box
 
 RAW, FEWER = 2048, 256  # points of the box looked at before the best are followed, most and least
 WORK = 1 << 27  # points looked at times the square of those met: 2048 of them at 256 met
-NEARBY, TOPS = 256, 4  # points around so many of the highest
+NEARBY, CENTRES = 256, 4  # points around so many of the highest
 STARTS = 10  # followed uphill
 STEPS = 60  # of all ascents together, at most
 APART = 0.05  # of the unit cube, between starts
@@ -26,8 +26,8 @@ ROUNDS = 8  # of moving whole numbers one by one
 def spread_out(dim: int) -> Matrix:
     """Return points spread evenly over each side of the unit cube, always the same."""
     rng = np.random.default_rng(0)
-    places = rng.permuted(np.tile(np.arange(RAW), (dim, 1)), axis=1).T
-    return (places + rng.random((RAW, dim))) / RAW
+    points = rng.permuted(np.tile(np.arange(RAW), (dim, 1)), axis=1).T
+    return (points + rng.random((RAW, dim))) / RAW
 
 
 def around(box: Box, centres: Matrix, size: int, rng: np.random.Generator) -> Matrix:
@@ -73,7 +73,7 @@ class Ascent:
         shifted = (self.even[:some] + rng.random(self.box.dim)) % 1.0
         raw = np.concatenate([self.met, self.box.snapped(self.box.spread(shifted))])
         known, again = hill.scores(raw)
-        highest = raw[np.argsort(-known, kind="stable")[:TOPS]]
+        highest = raw[np.argsort(-known, kind="stable")[:CENTRES]]
         near = around(self.box, highest, NEARBY, rng)
         raw, known = np.concatenate([raw, near]), np.append(known, hill.scores(near)[0])
         ends = self._climbed(hill, self._starts(raw, known, starts))

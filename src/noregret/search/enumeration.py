@@ -14,20 +14,20 @@ import numpy as np
 from noregret.acquisitions import Acquisition, Mean
 from noregret.arrays import Indices, Mask
 from noregret.errors import AskError
-from noregret.pools import Candidates, Places
+from noregret.pools import Candidates, Points
 from noregret.posterior_caches import (
-    ExactSurvey,
-    NystromSurvey,
-    PlainSurvey,
-    StickySurvey,
-    Survey,
+    ExactCache,
+    NystromCache,
+    PlainCache,
+    PosteriorCache,
+    StickyCache,
     Work,
 )
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
-from noregret.search.function_ranking import Draws
-from noregret.search.pool_ranking import Contenders
+from noregret.search.function_ranking import FunctionRanking
+from noregret.search.pool_ranking import PoolRanking
 
-Kind: TypeAlias = ExactSurvey | NystromSurvey | PlainSurvey | StickySurvey
+Kind: TypeAlias = ExactCache | NystromCache | PlainCache | StickyCache
 TIE = 1e-9  # of their range: scores closer than this are ties
 MEMORY = 4 << 30  # bytes of kernel values that a search may keep
 
@@ -45,38 +45,40 @@ class Enumeration:
         self.pool = pool
         self.memory = memory
         self.work = Work()
-        self._survey: Survey | None = None
-        self._last: dict[type[Acquisition], Contenders] = {}  # a guess for the next
+        self._cache: PosteriorCache | None = None
+        self._last: dict[type[Acquisition], PoolRanking] = {}  # a guess for the next
 
     def rank(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
-    ) -> Contenders:
-        survey = self._opened(posterior, excluded)
+    ) -> PoolRanking:
+        cache = self._opened(posterior, excluded)
 
-        def contenders(how: Acquisition, beta: float, top: float) -> Contenders:
+        def contenders(how: Acquisition, beta: float, best_mean: float) -> PoolRanking:
             last = self._last.get(type(how))
             expected = (-np.inf, np.inf) if last is None else last.expected()
-            found = Contenders(self.pool, survey, posterior, how, beta, excluded, top, expected)
+            found = PoolRanking(
+                self.pool, cache, posterior, how, beta, excluded, best_mean, expected
+            )
             self._last[type(how)] = found
             return found
 
-        top = 0.0
-        if acquisition.uses_top:
-            means = contenders(Mean(), 0.0, top)
-            top = means.score(means.best())
-        return contenders(acquisition, beta, top)
+        best_mean = 0.0
+        if acquisition.uses_best_mean:
+            means = contenders(Mean(), 0.0, best_mean)
+            best_mean = means.score(means.best())
+        return contenders(acquisition, beta, best_mean)
 
-    def within(self, places: Places) -> Enumeration:
+    def within(self, points: Points) -> Enumeration:
         """Candidates of a pool are the same in every run."""
         return self
 
-    def draw(
+    def rank_samples(
         self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
-    ) -> Draws:
-        survey = self._opened(posterior, excluded)
-        return Draws(self.pool, survey, posterior, beta, excluded, rng)
+    ) -> FunctionRanking:
+        cache = self._opened(posterior, excluded)
+        return FunctionRanking(self.pool, cache, posterior, beta, excluded, rng)
 
-    def top(
+    def highest(
         self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask, size: int
     ) -> Indices:
         """Return the rows of the `size` highest scores, highest first, low rows first on ties.
@@ -84,8 +86,8 @@ class Enumeration:
         For acquisitions that do not look at the largest mean. Scores that agree to nine digits
         are ties, whatever the order of sums behind them.
         """
-        survey = self._opened(posterior, excluded)
-        bound = survey.ceilings(acquisition, beta, 0.0, -np.inf)
+        cache = self._opened(posterior, excluded)
+        bound = cache.ceilings(acquisition, beta, 0.0, -np.inf)
         bound[excluded] = -np.inf
         looked, most = np.zeros(len(bound), dtype=np.bool_), 2 * size
         floor = -np.inf
@@ -95,8 +97,8 @@ class Enumeration:
                 break
             if len(rows) > 2 * most:
                 rows = rows[np.argpartition(-bound[rows], most)[:most]]
-            survey.refresh(rows)
-            bound[rows] = acquisition.score(survey.mean[rows], survey.variance[rows], beta, 0.0)
+            cache.refresh(rows)
+            bound[rows] = acquisition.score(cache.mean[rows], cache.variance[rows], beta, 0.0)
             looked[rows] = True
             known = bound[looked]
             if len(known) >= size:
@@ -107,37 +109,37 @@ class Enumeration:
         cells = np.floor(bound[rows] / quantum + 0.37)
         return rows[np.lexsort((rows, -cells))][:size]
 
-    def _opened(self, posterior: Posterior, excluded: Mask) -> Survey:
+    def _opened(self, posterior: Posterior, excluded: Mask) -> PosteriorCache:
         if excluded.all():
             raise AskError(
                 f"all {len(self.pool)} candidates are excluded, so none is left to choose from. "
                 "Exclude fewer, or stop here and take best()."
             )
         self.work.rankings += 1
-        return self._surveyed(posterior)
+        return self._cache_of(posterior)
 
-    def _surveyed(self, posterior: Posterior) -> Survey:
+    def _cache_of(self, posterior: Posterior) -> PosteriorCache:
         kind = self._kind(posterior)
-        if not isinstance(self._survey, kind):
-            self._survey = None  # its memory may be needed
-            self._survey = self._begun(kind)
-        self._survey.follow(posterior)
-        return self._survey
+        if not isinstance(self._cache, kind):
+            self._cache = None  # its memory may be needed
+            self._cache = self._begun(kind)
+        self._cache.follow(posterior)
+        return self._cache
 
-    def _begun(self, kind: type[Kind]) -> Survey:
-        if issubclass(kind, NystromSurvey):
-            return NystromSurvey(self.pool, self.memory, self.work)
-        if issubclass(kind, ExactSurvey):
-            return ExactSurvey(self.pool, self.work, self.memory)
+    def _begun(self, kind: type[Kind]) -> PosteriorCache:
+        if issubclass(kind, NystromCache):
+            return NystromCache(self.pool, self.memory, self.work)
+        if issubclass(kind, ExactCache):
+            return ExactCache(self.pool, self.work, self.memory)
         return kind(self.pool, self.work)
 
     def _kind(self, posterior: Posterior) -> type[Kind]:
         """Return the survey that is fastest for a posterior."""
         if isinstance(posterior, ExactPosterior):
-            return ExactSurvey
+            return ExactCache
         if not isinstance(posterior, NystromPosterior):
-            return PlainSurvey
-        members, points = len(posterior.members), len(posterior.points)
+            return PlainCache
+        members, points = len(posterior.members), len(posterior.observed)
         fits = 8 * len(self.pool) * members <= self.memory
         lazy = posterior.sticky and not fits and 2 * members > points
-        return StickySurvey if lazy else NystromSurvey
+        return StickyCache if lazy else NystromCache

@@ -8,10 +8,10 @@ import numpy as np
 
 from noregret.acquisitions import UCB
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.pools import Candidates, Picks, Places
-from noregret.posterior_caches import Survey
+from noregret.pools import Candidates, Picks, Points
+from noregret.posterior_caches import PosteriorCache
 from noregret.posteriors import Paths, Posterior
-from noregret.threads import spread
+from noregret.threads import parallel_map
 
 ODDS = 1e-3  # that a function passes its cut somewhere in the pool
 MOST = 32  # functions drawn together, at most
@@ -21,7 +21,7 @@ TIE = 1e-6  # of a standard deviation: values computed in other blocks differ by
 
 
 @final
-class Draws:
+class FunctionRanking:
     """A ranking by functions drawn from a posterior, a new one for every choice.
 
     A function f is cut at μ(x) + c·scale·σ(x), which it passes somewhere among N candidates with a
@@ -38,7 +38,7 @@ class Draws:
     def __init__(
         self,
         pool: Candidates,
-        survey: Survey,
+        cache: PosteriorCache,
         posterior: Posterior,
         beta: float,
         excluded: Mask,
@@ -46,7 +46,7 @@ class Draws:
     ) -> None:
         from scipy.special import ndtri  # loads slowly
 
-        self._pool, self._survey, self._posterior = pool, survey, posterior
+        self._pool, self._cache, self._posterior = pool, cache, posterior
         self._now = posterior  # after what was taken
         self._beta, self._excluded, self._rng = beta, excluded, rng
         self._cut = -float(ndtri(ODDS / len(pool)))
@@ -74,7 +74,7 @@ class Draws:
     def now(self, row: int) -> float:
         return float(self._now.variance(self._pool.rows(np.array([row])))[0])
 
-    def stays(self, row: int, most: int) -> int:
+    def repeats_while_best(self, row: int, most: int) -> int:
         """The next choice is by another function."""
         return 1
 
@@ -82,11 +82,11 @@ class Draws:
         return Picks(rows, self._pool.rows(rows))
 
     def variances(self, rows: Indices) -> Vector:
-        self._survey.refresh(rows)
-        return self._survey.variance[rows]
+        self._cache.refresh(rows)
+        return self._cache.variance[rows]
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
-        return self._survey.covariances(rows, others)
+        return self._cache.covariances(rows, others)
 
     def shrink(self, row: int, count: int) -> None:
         rows = np.array([row])
@@ -97,12 +97,12 @@ class Draws:
 
     def _found(self, size: int) -> list[tuple[int, float]]:
         """Draw functions and return the best row and value of each."""
-        paths = Paths.drawn(self._posterior, Places(self._pool), size, self._beta, self._rng)
+        paths = Paths.sampled(self._posterior, Points(self._pool), size, self._beta, self._rng)
         known = self._posterior.mean(self._posterior.basis)
         floor = float(known.max(initial=-np.inf))
-        bound = self._survey.ceilings(UCB(), self._cut * self._beta, 0.0, floor)
+        bound = self._cache.ceilings(UCB(), self._cut * self._beta, 0.0, floor)
         bound[self._excluded] = -np.inf
-        race, most = _Race(size, TIE * self._beta * float(self._survey.prior.max()) ** 0.5), FEW
+        race, most = _Race(size, TIE * self._beta * float(self._cache.prior.max()) ** 0.5), FEW
         rows = np.flatnonzero(bound > -np.inf)
         while len(rows):
             if len(rows) > 2 * most:
@@ -115,18 +115,18 @@ class Draws:
 
     def _look(self, paths: Paths, rows: Indices, race: _Race) -> None:
         """Let rows that still can into the race, with their values."""
-        survey = self._survey
-        survey.refresh(rows)
+        cache = self._cache
+        cache.refresh(rows)
         reach = self._cut * self._beta
-        high = survey.mean[rows] + reach * np.sqrt(survey.variance[rows])
-        ahead = high + survey.slack >= race.floor
+        high = cache.mean[rows] + reach * np.sqrt(cache.variance[rows])
+        ahead = high + cache.slack >= race.floor
         rows, high = rows[ahead], high[ahead]
 
         def values(part: slice) -> Matrix:
             return np.minimum(paths.values(self._pool.rows(rows[part])), high[part, None])
 
         parts = [slice(start, start + PIECE) for start in range(0, len(rows), PIECE)]
-        for part, found in zip(parts, spread(values, parts), strict=True):
+        for part, found in zip(parts, parallel_map(values, parts), strict=True):
             race.enter(rows[part], found)
 
 

@@ -34,7 +34,7 @@ class Hallucinations:
         self.rows: Indices = np.empty(0, dtype=np.int64)
         self.variance: Vector = np.empty(0)
         self.steps: list[tuple[int, int]] = []  # row and count
-        self._places: dict[int, int] = {}
+        self._points: dict[int, int] = {}
         self._taken: list[int] = []  # the place of each step's row, since the posterior, …
         self._roots: list[float] = []  # … and its 1/√g
         self._X: Rows = np.empty((0, pool.dim))  # of rows whose features were needed …
@@ -44,15 +44,15 @@ class Hallucinations:
         self._known = 0  # … of these steps
 
     def __contains__(self, row: int) -> bool:
-        return row in self._places
+        return row in self._points
 
     def place(self, row: int) -> int:
-        return self._places[row]
+        return self._points[row]
 
     def join(self, rows: Indices, variance: Vector) -> None:
         """Follow more rows, given their variance before the first step."""
         for at, row in enumerate(rows.tolist(), start=len(self.rows)):
-            self._places[row] = at
+            self._points[row] = at
         self.rows = np.concatenate([self.rows, rows])
         self.variance = np.concatenate([self.variance, variance])
         if self.steps:
@@ -62,7 +62,7 @@ class Hallucinations:
         """Return the part of a variance, now, that more evaluations can take away."""
         self._catch_up()
         x, f, k = self._X[at : at + 1], self._F[at : at + 1], len(self._taken)
-        own = float(self._posterior.pull(x, f, x, f)[0, 0])
+        own = float(self._posterior.model_covariance_from(x, f, x, f)[0, 0])
         return max(own - float(self._G[at, :k] @ self._G[at, :k]), 0.0)
 
     def take(self, at: int, count: int) -> None:
@@ -71,7 +71,7 @@ class Hallucinations:
         if len(self._taken) >= max(MANY, self._F.shape[1]):
             self._begin_anew()
         k, x, f = len(self._taken), self._X[at : at + 1], self._F[at : at + 1]
-        c: Vector = self._posterior.pull(self._X, self._F, x, f)[:, 0]
+        c: Vector = self._posterior.model_covariance_from(self._X, self._F, x, f)[:, 0]
         c -= self._G[:, :k] @ self._G[at, :k]
         root = float(self._posterior.ridge / count + max(float(c[at]), 0.0)) ** 0.5
         c /= root
@@ -115,7 +115,7 @@ class Hallucinations:
             self.variance[start:] = self._posterior.variance(X)
         if k:
             taken = np.array(self._taken)
-            C = self._posterior.pull(X, F, self._X[taken], self._F[taken])
+            C = self._posterior.model_covariance_from(X, F, self._X[taken], self._F[taken])
             T = np.tril(self._G[taken, :k], -1) + np.diag(self._roots)
             G[:, :k] = cholesky.solve_lower(np.asfortranarray(T), C.T).T
             shrunk = self.variance[start:] - np.einsum("ij,ij->i", G, G)

@@ -10,7 +10,7 @@ import numpy as np
 from noregret.acquisitions import TINY, Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.pools import Candidates, Picks
-from noregret.posterior_caches import Survey
+from noregret.posterior_caches import PosteriorCache
 from noregret.posteriors import Posterior
 from noregret.search.hallucination import Hallucinations
 
@@ -23,7 +23,7 @@ OFFSET = 0.37  # of a cell, so that round numbers do not lie on its edge
 
 
 @final
-class Contenders:
+class PoolRanking:
     """A ranking: candidates that can be best, in a queue by score, the first of them active.
 
     Opening, candidates of high bounds are scored; whoever has a bound as high as the best of them
@@ -43,17 +43,17 @@ class Contenders:
     def __init__(
         self,
         pool: Candidates,
-        survey: Survey,
+        cache: PosteriorCache,
         posterior: Posterior,
         acquisition: Acquisition,
         beta: float,
         excluded: Mask,
-        top: float,
+        best_mean: float,
         expected: tuple[float, float],
     ) -> None:
         """Open with scores `expected` to fall from the first number to the second in this batch."""
-        self._pool, self._survey, self._posterior = pool, survey, posterior
-        self._acquisition, self._beta, self._top = acquisition, beta, top
+        self._pool, self._cache, self._posterior = pool, cache, posterior
+        self._acquisition, self._beta, self._best_mean = acquisition, beta, best_mean
         self._excluded = excluded
         self._single: dict[int, tuple[float, float]] = {}  # mean, variance of rows by themselves
         self._bound: Vector  # (N,) no score of a row that is not active passes it
@@ -109,7 +109,7 @@ class Contenders:
         at = self._place(row)
         return float(self._active.variance[at])
 
-    def stays(self, row: int, most: int) -> int:
+    def repeats_while_best(self, row: int, most: int) -> int:
         """r evaluations of x shrink its model variance s to s/(1 + r·s/ridge), all others less."""
         at = self._place(row)
         own, ridge = self._active.model_variance(at), self._posterior.ridge
@@ -137,11 +137,11 @@ class Contenders:
         return Picks(rows, self._pool.rows(rows))
 
     def variances(self, rows: Indices) -> Vector:
-        self._survey.refresh(rows)
-        return self._survey.variance[rows]
+        self._cache.refresh(rows)
+        return self._cache.variance[rows]
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
-        return self._survey.covariances(rows, others)
+        return self._cache.covariances(rows, others)
 
     def shrink(self, row: int, count: int) -> None:
         at = self._place(row)
@@ -159,8 +159,8 @@ class Contenders:
         """Fill the queue; False if the survey was found wanting and has started again."""
         self._active = Hallucinations(self._pool, self._posterior)
         self._mean = self._prior = self._high = self._low = np.empty(0)
-        survey, excluded, needed = self._survey, self._excluded, min(guess, low)
-        self._bound = survey.ceilings(self._acquisition, self._beta, self._top, needed)
+        cache, excluded, needed = self._cache, self._excluded, min(guess, low)
+        self._bound = cache.ceilings(self._acquisition, self._beta, self._best_mean, needed)
         if excluded.any():
             self._bound[excluded] = -np.inf
         self._quantum = 1.0
@@ -214,9 +214,9 @@ class Contenders:
 
     def _sorted(self, rows: Indices) -> tuple[Indices, Vector]:
         """Return rows, highest cell and lowest row first, and their cells."""
-        survey, rows = self._survey, rows[~self._excluded[rows]]
-        survey.refresh(rows)
-        high = self._scores(survey.mean[rows], survey.variance[rows], survey.prior[rows], 1.0)
+        cache, rows = self._cache, rows[~self._excluded[rows]]
+        cache.refresh(rows)
+        high = self._scores(cache.mean[rows], cache.variance[rows], cache.prior[rows], 1.0)
         self._bound[rows] = high
         cells = self._cell(high)
         order = np.lexsort((rows, -cells))
@@ -234,32 +234,32 @@ class Contenders:
 
     def _lowest(self, rows: Indices) -> Vector:
         """Return how low the scores of rows may be; their bounds are sharp from here on."""
-        survey = self._survey
-        survey.refresh(rows)
-        known = survey.mean[rows], survey.variance[rows], survey.prior[rows]
+        cache = self._cache
+        cache.refresh(rows)
+        known = cache.mean[rows], cache.variance[rows], cache.prior[rows]
         self._bound[rows] = self._scores(*known, 1.0)
         return self._scores(*known, -1.0)
 
     def _scores(self, mean: Vector, variance: Vector, prior: Vector, sign: float) -> Vector:
         """Return scores with all rounding upwards (sign 1) or downwards (sign −1)."""
-        relative = self._survey.relative * (1.0 + len(self._active.steps) / 128)
+        relative = self._cache.relative * (1.0 + len(self._active.steps) / 128)
         return self._acquisition.score(
-            mean + sign * self._survey.slack,
+            mean + sign * self._cache.slack,
             np.maximum(variance + sign * relative * prior, 0.0),
             self._beta,
-            self._top,
+            self._best_mean,
         )
 
     def _is_sound(self) -> bool:
         """Hold the first of the queue, computed by itself, against the survey."""
-        row, survey = int(self._queue[0]), self._survey
+        row, cache = int(self._queue[0]), self._cache
         mean, variance = self._marginals(row)
-        off = abs(mean - float(survey.mean[row]))
-        prior = max(float(survey.prior[row]), TINY)
-        relative = abs(variance - float(survey.variance[row])) / prior
-        if off <= survey.slack and relative <= survey.relative:
+        off = abs(mean - float(cache.mean[row]))
+        prior = max(float(cache.prior[row]), TINY)
+        relative = abs(variance - float(cache.variance[row])) / prior
+        if off <= cache.slack and relative <= cache.relative:
             return True
-        survey.widen(SAFETY * off, SAFETY * relative)
+        cache.widen(SAFETY * off, SAFETY * relative)
         return False
 
     def _next(self) -> float:
@@ -299,12 +299,12 @@ class Contenders:
 
     def _follow(self, rows: Indices) -> None:
         """Make rows active."""
-        survey = self._survey
-        survey.refresh(rows)
-        mean = np.where(self._excluded[rows], -np.inf, survey.mean[rows])  # never the best
-        self._active.join(rows, survey.variance[rows])
+        cache = self._cache
+        cache.refresh(rows)
+        mean = np.where(self._excluded[rows], -np.inf, cache.mean[rows])  # never the best
+        self._active.join(rows, cache.variance[rows])
         self._mean = np.concatenate([self._mean, mean])
-        self._prior = np.concatenate([self._prior, survey.prior[rows]])
+        self._prior = np.concatenate([self._prior, cache.prior[rows]])
         self._rescore()
 
     def _place(self, row: int) -> int:
@@ -333,6 +333,6 @@ class Contenders:
 
     def _scored(self, mean: float, variance: float) -> float:
         score = self._acquisition.score(
-            np.array([mean]), np.array([variance]), self._beta, self._top
+            np.array([mean]), np.array([variance]), self._beta, self._best_mean
         )
         return float(score[0])

@@ -7,8 +7,8 @@ from noregret.widths.base import (
     Assumptions,
     Information,
     ScaledWidth,
-    Standing,
     Width,
+    WidthInputs,
 )
 from noregret.widths.heuristics import (
     BBKBExperimentsWidth,
@@ -38,6 +38,6 @@ __all__ = [
     "NormBound",
     "RKHSWidth",
     "ScaledWidth",
-    "Standing",
     "Width",
+    "WidthInputs",
 ]

@@ -45,7 +45,7 @@ class Information:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class WidthInputs:
     """Where a run stands when a width is asked for."""
 
     posterior: Posterior
@@ -74,20 +74,20 @@ EPSILON = 0.5  # accuracy of a dictionary that the theory preset aims at
 ALPHA = (1 + EPSILON) / (1 - EPSILON)  # 3: how far a variance may then be off (BKB 2019, Thm 1)
 
 
-def is_refuted(standing: Standing, band: Width) -> bool:
+def is_refuted(inputs: WidthInputs, band: Width) -> bool:
     """Tell whether what was seen contradicts the norm bound F, with probability 1 − δ.
 
     If ‖f‖ ≤ F then ‖f − μ‖_A ≤ √λ·β(F), so that f has at least a certain norm; if that is more
     than F, F was wrong.
     """
-    radius = math.sqrt(standing.posterior.ridge) * band.beta(standing)
-    return standing.posterior.least_norm(radius) > standing.norm_bound
+    radius = math.sqrt(inputs.posterior.ridge) * band.beta(inputs)
+    return inputs.posterior.least_norm(radius) > inputs.norm_bound
 
 
-def norm_is_bounded(standing: Standing, band: Width) -> Assumptions:
+def norm_is_bounded(inputs: WidthInputs, band: Width) -> Assumptions:
     """The frequentist setting: a fixed f of bounded norm, noise with light tails."""
-    F, noise = standing.norm_bound, standing.posterior.noise_std
-    holds = False if is_refuted(standing, band) else None
+    F, noise = inputs.norm_bound, inputs.posterior.noise_std
+    holds = False if is_refuted(inputs, band) else None
     return (
         Assumption(f"f − offset has an RKHS norm of at most norm_bound = {F:g}", holds),
         Assumption(f"noise is sub-Gaussian with noise_std = {noise:g}"),
@@ -102,8 +102,8 @@ class Width(Protocol):
     def delta(self) -> float: ...
     @property
     def theorem(self) -> str: ...
-    def beta(self, standing: Standing) -> float: ...
-    def assumptions(self, standing: Standing) -> Assumptions: ...
+    def beta(self, inputs: WidthInputs) -> float: ...
+    def assumptions(self, inputs: WidthInputs) -> Assumptions: ...
 
 
 def scaled(self: Width, factor: float) -> ScaledWidth:
@@ -136,22 +136,22 @@ class ScaledWidth:
     def theorem(self) -> str:
         return f"{self.factor:g} × ({self.width.theorem})"
 
-    def beta(self, standing: Standing) -> float:
-        return self.factor * self.width.beta(standing)
+    def beta(self, inputs: WidthInputs) -> float:
+        return self.factor * self.width.beta(inputs)
 
-    def assumptions(self, standing: Standing) -> Assumptions:
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
         narrower = Assumption("a multiplier below 1 is not needed", self.factor >= 1)
-        return (*self.width.assumptions(standing), narrower)
+        return (*self.width.assumptions(inputs), narrower)
 
 
-def posterior_is_exact(standing: Standing) -> Assumption:
-    return Assumption("the posterior is exact", isinstance(standing.posterior, ExactPosterior))
+def posterior_is_exact(inputs: WidthInputs) -> Assumption:
+    return Assumption("the posterior is exact", isinstance(inputs.posterior, ExactPosterior))
 
 
-def dictionary_is_accurate(standing: Standing, needed: float) -> Assumption:
+def dictionary_is_accurate(inputs: WidthInputs, needed: float) -> Assumption:
     """The dictionary was drawn with enough oversampling for ε = 1/2, w.h.p."""
-    posterior = standing.posterior
+    posterior = inputs.posterior
     if not isinstance(posterior, NystromPosterior):
         return Assumption("the posterior is exact", True)
-    q = posterior.oversample.at(standing.evaluations)
+    q = posterior.oversample.at(inputs.evaluations)
     return Assumption(f"oversample is at least {needed:.0f} (it is {q:.3g})", q >= needed)

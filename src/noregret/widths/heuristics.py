@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import final
 
 from noregret.errors import require_at_least, require_positive, require_probability
-from noregret.widths.base import Assumption, Assumptions, Standing, norm_is_bounded, scaled
+from noregret.widths.base import Assumption, Assumptions, WidthInputs, norm_is_bounded, scaled
 
 
 @final
@@ -37,14 +37,14 @@ class BKBExperimentsWidth:
     def __post_init__(self) -> None:
         require_probability("BKBExperimentsWidth(delta=...)", self.delta)
 
-    def beta(self, standing: Standing) -> float:
-        log = math.log(max(standing.evaluations, 1))
-        inside = log * standing.posterior.effective_dimension() + math.log(1 / self.delta)
-        return standing.norm_bound + standing.noise_ratio * math.sqrt(inside)
+    def beta(self, inputs: WidthInputs) -> float:
+        log = math.log(max(inputs.evaluations, 1))
+        inside = log * inputs.posterior.effective_dimension() + math.log(1 / self.delta)
+        return inputs.norm_bound + inputs.noise_ratio * math.sqrt(inside)
 
-    def assumptions(self, standing: Standing) -> Assumptions:
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
         return (
-            *norm_is_bounded(standing, self),
+            *norm_is_bounded(inputs, self),
             Assumption("the theorem's constants are not needed"),
         )
 
@@ -71,13 +71,13 @@ class BBKBExperimentsWidth:
         require_probability("BBKBExperimentsWidth(delta=...)", self.delta)
         require_at_least("BBKBExperimentsWidth(limit=...)", self.limit, 1.0)
 
-    def beta(self, standing: Standing) -> float:
-        inside = self.limit * standing.information.plain + math.log(1 / self.delta)
-        return standing.norm_bound + standing.noise_ratio * math.sqrt(inside)
+    def beta(self, inputs: WidthInputs) -> float:
+        inside = self.limit * inputs.information.plain + math.log(1 / self.delta)
+        return inputs.norm_bound + inputs.noise_ratio * math.sqrt(inside)
 
-    def assumptions(self, standing: Standing) -> Assumptions:
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
         return (
-            *norm_is_bounded(standing, self),
+            *norm_is_bounded(inputs, self),
             Assumption("the theorem's constants are not needed"),
         )
 
@@ -104,10 +104,10 @@ class ConstantWidth:
         require_positive("ConstantWidth(value=...)", self.value)
         require_probability("ConstantWidth(delta=...)", self.delta)
 
-    def beta(self, standing: Standing) -> float:
+    def beta(self, inputs: WidthInputs) -> float:
         return self.value
 
-    def assumptions(self, standing: Standing) -> Assumptions:
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
         return (Assumption(f"beta = {self.value:g} is wide enough"),)
 
 
@@ -136,8 +136,8 @@ class GrowingWidth:
         require_positive("GrowingWidth(factor=...)", self.factor)
         require_probability("GrowingWidth(delta=...)", self.delta)
 
-    def beta(self, standing: Standing) -> float:
-        return self.factor * math.sqrt(2 * math.log1p(standing.evaluations))
+    def beta(self, inputs: WidthInputs) -> float:
+        return self.factor * math.sqrt(2 * math.log1p(inputs.evaluations))
 
-    def assumptions(self, standing: Standing) -> Assumptions:
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
         return (Assumption("this width is wide enough"),)

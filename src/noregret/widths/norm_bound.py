@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, final
 
 from noregret.errors import require_positive
-from noregret.widths.base import Assumption, Assumptions, Standing, Width, is_refuted
+from noregret.widths.base import Assumption, Assumptions, Width, WidthInputs, is_refuted
 
 
 class NormBound(Protocol):
@@ -14,11 +14,11 @@ class NormBound(Protocol):
 
     @property
     def start(self) -> float: ...
-    def update(self, standing: Standing, band: Width) -> float:
+    def update(self, inputs: WidthInputs, band: Width) -> float:
         """Return F for the next batch, given the standing with the last F."""
         ...
 
-    def assumptions(self, standing: Standing) -> Assumptions: ...
+    def assumptions(self, inputs: WidthInputs) -> Assumptions: ...
 
 
 @final
@@ -31,10 +31,10 @@ class KnownNorm:
     def __post_init__(self) -> None:
         require_positive("norm_bound", self.start)
 
-    def update(self, standing: Standing, band: Width) -> float:
-        return standing.norm_bound
+    def update(self, inputs: WidthInputs, band: Width) -> float:
+        return inputs.norm_bound
 
-    def assumptions(self, standing: Standing) -> Assumptions:
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
         return ()  # the widths that use the bound say so
 
 
@@ -54,11 +54,11 @@ class GuessAndDouble:
     def __post_init__(self) -> None:
         require_positive("GuessAndDouble(start=...)", self.start)
 
-    def update(self, standing: Standing, band: Width) -> float:
-        while is_refuted(standing, band):
-            standing = replace(standing, norm_bound=2 * standing.norm_bound)
-        return standing.norm_bound
+    def update(self, inputs: WidthInputs, band: Width) -> float:
+        while is_refuted(inputs, band):
+            inputs = replace(inputs, norm_bound=2 * inputs.norm_bound)
+        return inputs.norm_bound
 
-    def assumptions(self, standing: Standing) -> Assumptions:
-        F = standing.norm_bound
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
+        F = inputs.norm_bound
         return (Assumption(f'norm_bound = {F:g}, by norm_bound="double", is large enough'),)

@@ -17,7 +17,7 @@ from noregret.widths.base import (
     EPSILON,
     Assumption,
     Assumptions,
-    Standing,
+    WidthInputs,
     dictionary_is_accurate,
     norm_is_bounded,
     posterior_is_exact,
@@ -47,12 +47,12 @@ class RKHSWidth:
     def __post_init__(self) -> None:
         require_probability("RKHSWidth(delta=...)", self.delta)
 
-    def beta(self, standing: Standing) -> float:
-        inside = standing.posterior.log_det + 2 * math.log(1 / self.delta)
-        return standing.norm_bound + standing.noise_ratio * math.sqrt(max(inside, 0.0))
+    def beta(self, inputs: WidthInputs) -> float:
+        inside = inputs.posterior.log_det + 2 * math.log(1 / self.delta)
+        return inputs.norm_bound + inputs.noise_ratio * math.sqrt(max(inside, 0.0))
 
-    def assumptions(self, standing: Standing) -> Assumptions:
-        return (*norm_is_bounded(standing, self), posterior_is_exact(standing))
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
+        return (*norm_is_bounded(inputs, self), posterior_is_exact(inputs))
 
 
 @final
@@ -77,17 +77,17 @@ class BayesianWidth:
     def __post_init__(self) -> None:
         require_probability("BayesianWidth(delta=...)", self.delta)
 
-    def beta(self, standing: Standing) -> float:
-        N, t = standing.candidates, standing.evaluations
+    def beta(self, inputs: WidthInputs) -> float:
+        N, t = inputs.candidates, inputs.evaluations
         return math.sqrt(2 * math.log(N * (t + 1) ** 2 * math.pi**2 / (6 * self.delta)))
 
-    def assumptions(self, standing: Standing) -> Assumptions:
-        p = standing.posterior
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
+        p = inputs.posterior
         return (
             Assumption("f is drawn from the Gaussian process given by kernel and offset"),
             Assumption("noise is Gaussian with standard deviation noise_std"),
             Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
-            posterior_is_exact(standing),
+            posterior_is_exact(inputs),
         )
 
 
@@ -113,17 +113,17 @@ class EIWidth:
     def __post_init__(self) -> None:
         require_probability("EIWidth(delta=...)", self.delta)
 
-    def beta(self, standing: Standing) -> float:
-        L = max(standing.posterior.log_det, 0.0)
-        log = math.log((standing.evaluations + 1) / self.delta)
+    def beta(self, inputs: WidthInputs) -> float:
+        L = max(inputs.posterior.log_det, 0.0)
+        log = math.log((inputs.evaluations + 1) / self.delta)
         return math.sqrt(L + math.sqrt(L * log) + log)
 
-    def assumptions(self, standing: Standing) -> Assumptions:
-        p = standing.posterior
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
+        p = inputs.posterior
         return (
-            *norm_is_bounded(standing, self),
+            *norm_is_bounded(inputs, self),
             Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
-            posterior_is_exact(standing),
+            posterior_is_exact(inputs),
         )
 
 
@@ -155,16 +155,16 @@ class BKBWidth:
         require_probability("BKBWidth(delta=...)", self.delta)
         require_at_least("BKBWidth(kappa_squared=...)", self.kappa_squared, 0.0)
 
-    def beta(self, standing: Standing) -> float:
-        p = standing.posterior
-        growth = 1 + math.log1p(self.kappa_squared * standing.evaluations / p.ridge)
+    def beta(self, inputs: WidthInputs) -> float:
+        p = inputs.posterior
+        growth = 1 + math.log1p(self.kappa_squared * inputs.evaluations / p.ridge)
         inside = ALPHA * growth * p.effective_dimension() + math.log(1 / self.delta)
-        bias = (1 + 1 / math.sqrt(1 - EPSILON)) * standing.norm_bound
-        return standing.noise_ratio * math.sqrt(2 * inside) + bias
+        bias = (1 + 1 / math.sqrt(1 - EPSILON)) * inputs.norm_bound
+        return inputs.noise_ratio * math.sqrt(2 * inside) + bias
 
-    def assumptions(self, standing: Standing) -> Assumptions:
-        needed = 6 * ALPHA / EPSILON**2 * math.log(4 * max(standing.evaluations, 1) / self.delta)
-        return (*norm_is_bounded(standing, self), dictionary_is_accurate(standing, needed))
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
+        needed = 6 * ALPHA / EPSILON**2 * math.log(4 * max(inputs.evaluations, 1) / self.delta)
+        return (*norm_is_bounded(inputs, self), dictionary_is_accurate(inputs, needed))
 
 
 @final
@@ -196,16 +196,16 @@ class BBKBWidth:
         require_probability("BBKBWidth(delta=...)", self.delta)
         require_at_least("BBKBWidth(limit=...)", self.limit, 1.0)
 
-    def beta(self, standing: Standing) -> float:
-        inside = standing.information.tripled + math.log(1 / self.delta)
-        noise = 2 * standing.noise_ratio * math.sqrt(inside)
+    def beta(self, inputs: WidthInputs) -> float:
+        inside = inputs.information.tripled + math.log(1 / self.delta)
+        noise = 2 * inputs.noise_ratio * math.sqrt(inside)
         stretch = 1.0 if self.fresh else self.limit
-        return stretch * (noise + (1 + math.sqrt(2)) * standing.norm_bound)
+        return stretch * (noise + (1 + math.sqrt(2)) * inputs.norm_bound)
 
-    def assumptions(self, standing: Standing) -> Assumptions:
-        needed = 72 * self.limit * math.log(4 * max(standing.evaluations, 1) / self.delta)
+    def assumptions(self, inputs: WidthInputs) -> Assumptions:
+        needed = 72 * self.limit * math.log(4 * max(inputs.evaluations, 1) / self.delta)
         return (
-            *norm_is_bounded(standing, self),
-            Assumption("ridge is at least 1", standing.posterior.ridge >= 1),
-            dictionary_is_accurate(standing, needed),
+            *norm_is_bounded(inputs, self),
+            Assumption("ridge is at least 1", inputs.posterior.ridge >= 1),
+            dictionary_is_accurate(inputs, needed),
         )

@@ -22,7 +22,7 @@ Kind: TypeAlias = Literal["number", "choice"]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class FeatureSpec:
     """How a table becomes features; the arguments of `Pool.from_frame` by the same names."""
 
     features: Iterable[str] | None = None

@@ -14,9 +14,9 @@ from noregret.errors import ArgumentError, PoolError
 from noregret.pools.array import Pool, pool_of
 from noregret.pools.mapped import MappedPool, mapped
 from noregret.pools.names import Keys
-from noregret.pools.tables.feature_spec import Categories, Missing, Recipe, Scale
-from noregret.pools.tables.scan import Census, take_census
-from noregret.pools.tables.sources import Parquet, Sheet, UnsettledError, arrow
+from noregret.pools.tables.feature_spec import Categories, FeatureSpec, Missing, Scale
+from noregret.pools.tables.scan import TableScan, scan_table
+from noregret.pools.tables.sources import CSVSource, Parquet, UnsettledError, arrow
 
 if TYPE_CHECKING:
     pass
@@ -55,10 +55,10 @@ def read_pool(
     Pool(2 candidates × 3 features: heat, salt (2 levels), named)
     """
     file = Path(path)
-    recipe = Recipe(features, name, categorical, categories, missing, scale)
+    spec = FeatureSpec(features, name, categorical, categories, missing, scale)
     ending = _ending(file)
     if ending == ".npy":
-        if recipe != Recipe() or into is not None:
+        if spec != FeatureSpec() or into is not None:
             raise ArgumentError(
                 f"{file} is an .npy file: its features are taken as they are, without names. Of "
                 "the arguments of read_pool only progress applies; noregret.MappedPool(path, "
@@ -68,22 +68,22 @@ def read_pool(
     target = None if into is None else _target(Path(into))
     pa = arrow()
     try:
-        census = _census(file, ending, recipe, progress)
+        scan = _scan(file, ending, spec, progress)
         if target is not None:
-            return _written(census, target, progress)
-        return pool_of(census, progress=progress)
+            return _written(scan, target, progress)
+        return pool_of(scan, progress=progress)
     except (pa.ArrowException, OSError) as error:
         raise PoolError(f"{file} cannot be read as {ending}: {error}.") from error
 
 
-def _census(file: Path, ending: str, recipe: Recipe, progress: bool) -> Census:
+def _scan(file: Path, ending: str, spec: FeatureSpec, progress: bool) -> TableScan:
     if ending == ".parquet":
-        return take_census(Parquet(file), recipe, progress=progress)
-    sheet = Sheet.opened(file)
+        return scan_table(Parquet(file), spec, progress=progress)
+    source = CSVSource.opened(file)
     try:
-        return take_census(sheet, recipe, progress=progress)
+        return scan_table(source, spec, progress=progress)
     except UnsettledError:
-        return take_census(sheet.settled(), recipe, progress=progress)
+        return scan_table(source.settled(), spec, progress=progress)
 
 
 def _ending(file: Path) -> str:
@@ -110,21 +110,21 @@ def _target(into: Path) -> Path:
     return into
 
 
-def _written(census: Census, target: Path, progress: bool) -> MappedPool:
+def _written(scan: TableScan, target: Path, progress: bool) -> MappedPool:
     """Write features to a file as they come, and map it."""
     name, keys = target.with_name(f".{target.name}.{secrets.token_hex(6)}"), list[Keys]()
-    header = {"descr": "<f8", "fortran_order": False, "shape": census.shape}
+    header = {"descr": "<f8", "fortran_order": False, "shape": scan.shape}
     try:
         with name.open("xb") as file:
             np.lib.format.write_array_header_1_0(file, header)
-            for X, names in census.blocks(progress=progress):
+            for X, names in scan.blocks(progress=progress):
                 file.write(X.astype("<f8").data)
                 keys.append(names)
-        names_ = census.names(keys)
+        names_ = scan.names(keys)
         os.replace(name, target)
     except BaseException as error:
         name.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise PoolError(f"cannot write {target}: {error}.") from error
         raise
-    return mapped(target, names_, census.encoding)
+    return mapped(target, names_, scan.encoding)

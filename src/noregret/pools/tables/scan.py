@@ -27,7 +27,7 @@ from noregret.pools.tables.encoding import (
     numbers,
     present,
 )
-from noregret.pools.tables.feature_spec import Recipe
+from noregret.pools.tables.feature_spec import FeatureSpec
 from noregret.pools.tables.sources import Source, arrow, walk
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ MOST_LEVELS = 1000  # of a column that becomes a feature a level
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Census:
+class TableScan:
     """What a table holds, and how it becomes features."""
 
     source: Source
@@ -104,13 +104,13 @@ class Census:
             raise PoolError(f"{self.source.label} changed while it was read; read it again.")
 
 
-def take_census(source: Source, recipe: Recipe, *, progress: bool) -> Census:
+def scan_table(source: Source, spec: FeatureSpec, *, progress: bool) -> TableScan:
     """Walk a table once; raise if rows miss something and the recipe does not let them go."""
     tallies: list[_Tally] = [
-        _Numbers(column) if kind == "number" else _Choices(column, recipe.categories == "onehot")
-        for column, kind in recipe.kinds(source).items()
+        _Numbers(column) if kind == "number" else _Choices(column, spec.categories == "onehot")
+        for column, kind in spec.kinds(source).items()
     ]
-    name, gaps = recipe.name, _Gaps()
+    name, gaps = spec.name, _Gaps()
     names = [] if name is None else [name]
     wanted = list(dict.fromkeys([*(tally.name for tally in tallies), *names]))
     for batch in walk(source, wanted, label="rows read", total=source.rows, progress=progress):
@@ -121,9 +121,9 @@ def take_census(source: Source, recipe: Recipe, *, progress: bool) -> Census:
         kept = gaps.add(masks, batch.num_rows)
         for tally, (values, _) in zip(tallies, looked, strict=True):
             tally.learn(values, kept)
-    gaps.judge(source.label, recipe)
-    encoding = Encoding(tuple(tally.column(recipe) for tally in tallies))
-    return Census(source, encoding, name, gaps.rows, gaps.rows - gaps.missing)
+    gaps.judge(source.label, spec)
+    encoding = Encoding(tuple(tally.column(spec) for tally in tallies))
+    return TableScan(source, encoding, name, gaps.rows, gaps.rows - gaps.missing)
 
 
 class _Tally(Protocol):
@@ -140,7 +140,7 @@ class _Tally(Protocol):
         """Take in the values of the rows that are kept."""
         ...
 
-    def column(self, recipe: Recipe) -> Column:
+    def column(self, spec: FeatureSpec) -> Column:
         """Return how the column becomes features."""
         ...
 
@@ -161,8 +161,8 @@ class _Numbers:
             self.low = min(self.low, float(values[kept].min()))
             self.high = max(self.high, float(values[kept].max()))
 
-    def column(self, recipe: Recipe) -> Column:
-        if recipe.scale is None:
+    def column(self, spec: FeatureSpec) -> Column:
+        if spec.scale is None:
             return Number(self.name)
         span = self.high - self.low
         if not np.isfinite(span):
@@ -190,7 +190,7 @@ class _Choices:
                 'out by features=[...]; or take categories="codes".'
             )
 
-    def column(self, recipe: Recipe) -> Column:
+    def column(self, spec: FeatureSpec) -> Column:
         return Choice(self.name, tuple(sorted(self.levels)), self.onehot)
 
 
@@ -217,7 +217,7 @@ class _Gaps:
         self.rows, self.missing = self.rows + rows, self.missing + len(lost)
         return kept
 
-    def judge(self, label: str, recipe: Recipe) -> None:
+    def judge(self, label: str, spec: FeatureSpec) -> None:
         """Raise where too much is missing."""
         if self.rows == 0:
             raise PoolError(f"{label} has no rows.")
@@ -230,7 +230,7 @@ class _Gaps:
         where = f"rows {rows}; columns {columns}"
         if self.missing == self.rows:
             raise PoolError(f"{label}: all {what}: {where}. No candidate is left.")
-        if recipe.missing == "refuse":
+        if spec.missing == "refuse":
             raise PoolError(
                 f"{label}: {what}: {where}. Impute them first, leave columns out by "
                 'features=[...], or leave these rows out by missing="drop".'

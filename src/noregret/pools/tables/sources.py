@@ -135,7 +135,7 @@ class UnsettledError(PoolError):
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Sheet:
+class CSVSource:
     """A CSV file with a header, compressed or not."""
 
     path: Path
@@ -147,7 +147,7 @@ class Sheet:
         return str(self.path)
 
     @classmethod
-    def opened(cls, path: Path) -> Sheet:
+    def opened(cls, path: Path) -> CSVSource:
         """Guess types from the first block, which for most files is all of it."""
         with _reader(path, {}) as reader:
             schema = reader.schema
@@ -165,7 +165,7 @@ class Sheet:
                 raise UnsettledError(f"{self.path}: {error}.") from error
             raise
 
-    def settled(self) -> Sheet:
+    def settled(self) -> CSVSource:
         """Find types that fit every block: one more pass, of text."""
         pa = arrow()
         names = [name for name in self.schema.names if self.schema.names.count(name) == 1]
