@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import noregret
@@ -26,8 +27,9 @@ MODULES = sorted(
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples_run(name: str) -> None:
-    """An example that fails is worse than none."""
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+    """An example that fails is worse than none; `nr` and `np` are at hand, as in the README."""
+    at_hand = {"nr": noregret, "np": np}
+    assert doctest.testmod(importlib.import_module(name), extraglobs=at_hand).failed == 0
 
 
 # Classes that people hold in their hands: every method has an example of its own, and every

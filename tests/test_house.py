@@ -92,6 +92,11 @@ def test_importing_loads_numpy_and_scipy_only() -> None:
     assert foreign - editable - known_to_start <= by_numpy
 
 
+def test_completion_shows_public_names_only() -> None:
+    """`nr.<tab>` is the first table of contents that a newcomer sees."""
+    assert set(dir(noregret)) == {*noregret.__all__, "__version__"}
+
+
 def test_public_names_exist_and_say_what_they_do() -> None:
     """help() is the first thing a newcomer tries."""
     for name in noregret.__all__:

@@ -154,3 +154,8 @@ __all__ = [
     "tune",
     "uniform",
 ]
+
+
+def __dir__() -> list[str]:
+    """Show what is public, and nothing else, to who types `nr.<tab>`."""
+    return sorted([*__all__, "__version__"])

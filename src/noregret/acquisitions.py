@@ -236,7 +236,6 @@ class Thompson:
 
     Source: Thompson 1933; Chowdhury & Gopalan 2017 for a width.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.mini(pool, kernel=nr.RBF(0.2), noise_std=1.0, acquisition=nr.Thompson(), start=[])
     >>> opt.ask().repeats

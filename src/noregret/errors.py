@@ -16,7 +16,6 @@ class NoRegretError(Exception):
 
     Each kind is a ValueError too (a missing package an ImportError).
 
-    >>> import noregret as nr
     >>> try:
     ...     nr.RBF(lengthscale=-1.0)
     ... except nr.NoRegretError as error:

@@ -44,7 +44,6 @@ def auto(
     What was learned, what is done and what that guarantees: `optimizer.account()`. Posteriors are
     exact, on unique points; beyond two thousand of these BBKB's dictionaries take their place.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
     >>> opt = nr.auto(pool)
     >>> while opt.spent < 30:

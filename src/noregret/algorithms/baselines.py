@@ -37,7 +37,6 @@ def random_search(
     `uniform` draws with replacement, as the papers' baseline does. On a box they differ only where
     all dimensions are whole numbers.
 
-    >>> import noregret as nr
     >>> optimizer = nr.random_search(nr.Pool([[0.0], [1.0], [2.0]]), batch_size=3)
     >>> sorted(optimizer.ask().ids.tolist())
     [0, 1, 2]
@@ -67,7 +66,6 @@ def regularized_evolution(
 
     Source: Real et al., AAAI 2019; 100 and 10 are the settings BBKB 2020 compared with.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[a, b] for a in range(5) for b in range(5)])
     >>> result = nr.maximize(lambda x: x[0] - (x[1] - 2) ** 2, pool, budget=80, groups=range(2),
     ...                      algorithm=nr.regularized_evolution, population=10, sample=5)
@@ -101,7 +99,6 @@ def lin_ucb(
 
     Source: Li et al. 2010 (LinUCB); Abbasi-Yadkori et al. 2011 (OFUL), Theorem 2.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
     >>> optimizer = nr.lin_ucb(pool, noise_std=0.1, start=[0])
     >>> optimizer.tell(optimizer.ask(), [0.5])
@@ -132,7 +129,6 @@ def ts_qff(
 
     Source: Mutný & Krause, NeurIPS 2018, cited by BKB, BBKB and MINI as the scalable rival.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
     >>> result = nr.maximize(lambda x: -((x[0] - 0.7) ** 2), pool, algorithm=nr.ts_qff, budget=60,
     ...                      kernel=nr.RBF(0.3), noise_std=0.01)
@@ -171,7 +167,6 @@ def uniform(
 
     Candidates come again; `random_search` sees each once before any twice.
 
-    >>> import noregret as nr
     >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=5, seed=0)
     >>> len(opt.ask())
     5
@@ -194,7 +189,6 @@ def epsilon_greedy(
 
     `tune` finds a and b as the papers did, on their grid `baselines.EPSILON_GRID`.
 
-    >>> import noregret as nr
     >>> opt = nr.epsilon_greedy(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=50, seed=0)
     >>> for _ in range(4):
     ...     batch = opt.ask()

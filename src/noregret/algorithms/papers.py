@@ -42,7 +42,6 @@ def gp_ucb(
 
     Source: Srinivas et al. 2010; width of Chowdhury & Gopalan 2017 (MINI 2022, Theorem 4.4).
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.gp_ucb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
     >>> while opt.spent < 40:
@@ -64,7 +63,6 @@ def gp_ei(
 
     Source: Wang & de Freitas 2014; MINI 2022, Eq. 3 and Theorem 4.6.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.gp_ei(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
     >>> while opt.spent < 40:
@@ -95,7 +93,6 @@ def gp_bucb(
 
     Source: Desautels et al. 2014; `rule="global"` is BBKB 2020, Lemma 1, on the exact posterior.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.gp_bucb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
     >>> while opt.spent < 100:
@@ -123,7 +120,6 @@ def bkb(
 
     Source: Calandriello et al., COLT 2019, Algorithm 1.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.bkb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
     >>> while opt.spent < 60:
@@ -161,7 +157,6 @@ def bbkb(
 
     Source: Calandriello et al., ICML 2020, Algorithm 1.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.bbkb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
     >>> while opt.spent < 200:
@@ -199,7 +194,6 @@ def mini(
 
     Source: Calandriello et al., ICML 2022, Algorithm 2.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.mini(
     ...     pool, kernel=nr.RBF(0.3), noise_std=1.0, acquisition=nr.UCB(), limit=9.0, start=[]
@@ -232,7 +226,6 @@ def mini_gp_ucb(
 
     Source: Calandriello et al., ICML 2022, Theorems 4.4 and 4.5. `limit` is C².
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.mini_gp_ucb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
     >>> while opt.spent < 1000:
@@ -268,7 +261,6 @@ def mini_gp_ei(
 
     Source: Calandriello et al., ICML 2022, Theorem 4.6. `limit` is C².
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.mini_gp_ei(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
     >>> while opt.spent < 1000:
@@ -305,7 +297,6 @@ def batch_thompson(
 
     Source: Kandasamy et al. 2018, ASYNC-TS in the experiments of BBKB 2020.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.batch_thompson(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05, batch_size=10)
     >>> while opt.spent < 100:

@@ -33,7 +33,6 @@ class FixedSize:
 
     Bounds no ratio: guarantees are those of size 1 and one worker.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 10] for x in range(11)])
     >>> rule = nr.FixedSize(size=4)
     >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
@@ -73,7 +72,6 @@ class ProductBound:
     Source: Desautels et al. 2014, Proposition 1, as quoted in BBKB 2020, Proposition 1.
     Differs: printed as a bound on the ratio of standard deviations; it bounds that of variances.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 10] for x in range(11)])
     >>> rule = nr.ProductBound(limit=8.0)
     >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
@@ -117,7 +115,6 @@ class GlobalRatio:
     Source: BBKB 2020, Lemma 1; `limit` is C̃ of Algorithm 1.
     Differs: the lemma's sum is over the chosen x_s, from s = fb(t) + 1 on.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 10] for x in range(11)])
     >>> rule = nr.GlobalRatio(limit=8.0)
     >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
@@ -166,7 +163,6 @@ class LocalRatio:
     the Nyström variances, k̃ (for an accurate dictionary, up to its factors) that of the exact
     ones. Both are tested at the switch from (2) too.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 10] for x in range(11)])
     >>> rule = nr.LocalRatio(limit=8.0)
     >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])

@@ -33,7 +33,6 @@ class Repeat:
     Source: MINI 2022, Algorithm 2; `limit` is C².
     Differs: σ² there is divided by λ; here it is the variance of f, so ridge multiplies.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 10] for x in range(11)])
     >>> rule = nr.Repeat(limit=8.0)
     >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
@@ -87,7 +86,6 @@ class Stay:
     Source: MINI 2022, Algorithm 2; Lemma 4.2 holds for any B_h up to its bound, Lemma 4.3 bounds
     the stays that reach it.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 10] for x in range(11)])
     >>> for cost in (0.0, 4.2, 100.0):
     ...     rule = nr.Stay(limit=8.0, switch_cost=cost)
@@ -152,7 +150,6 @@ class Settle:
     are taken before feedback is looked at: a stay that costs nothing, or one that pays for the
     switch. Both are within MINI's bound with limit = long, so that its theorems hold.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 10] for x in range(11)])
     >>> for cost in (0.0, 2.0, 100.0):
     ...     rule = nr.Settle(switch_cost=cost)

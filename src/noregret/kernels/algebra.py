@@ -35,7 +35,6 @@ def times(self: Kernel, other: Kernel | float) -> Scaled | Product:
 class Scaled:
     """A kernel times a constant: the prior variance of f. Written `variance * kernel`.
 
-    >>> import noregret as nr
     >>> 4.0 * nr.RBF(0.5)  # f is believed to vary by about 2 either way
     Scaled(kernel=RBF(lengthscale=0.5), variance=4.0)
     """
@@ -74,7 +73,6 @@ class Scaled:
 class Sum:
     """The sum of two kernels: f is a sum of two independent functions. Written `a + b`.
 
-    >>> import noregret as nr
     >>> nr.Linear() + 0.1 * nr.RBF(0.2)  # a trend, and small deviations from it
     Sum(left=Linear(bias=0.0), right=Scaled(kernel=RBF(lengthscale=0.2), variance=0.1))
     """
@@ -105,7 +103,6 @@ class Sum:
 class Product:
     """The product of two kernels: alike only if alike by both. Written `a * b`.
 
-    >>> import noregret as nr
     >>> nr.RBF(0.2) * nr.Matern(nu=0.5)
     Product(left=RBF(lengthscale=0.2), right=Matern(nu=0.5, lengthscale=1.0))
     """

@@ -97,10 +97,9 @@ class Precomputed:
     K is checked to be symmetric and finite (a memory map on 2048 rows only) and positive
     semidefinite, on 2048 rows where there are more: O(N²), and one Cholesky factor.
 
-    >>> from noregret import Pool, mini_gp_ucb
     >>> K = np.array([[1.0, 0.5], [0.5, 1.0]])
-    >>> pool = Pool.numbered(2, names=["a", "b"])
-    >>> optimizer = mini_gp_ucb(pool, kernel=Precomputed(K), noise_std=0.1)
+    >>> pool = nr.Pool.numbered(2, names=["a", "b"])
+    >>> optimizer = nr.mini_gp_ucb(pool, kernel=Precomputed(K), noise_std=0.1)
     >>> Precomputed(K)(pool.X, pool.X)
     array([[1. , 0.5],
            [0.5, 1. ]])

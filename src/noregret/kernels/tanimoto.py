@@ -34,9 +34,8 @@ class Tanimoto:
 
     Source: Gower (1971), for positive definiteness; Ralaivola et al. (2005), for molecules.
 
-    >>> from noregret import BitPool
-    >>> pool = BitPool([[1, 1, 0], [0, 1, 1], [0, 0, 0]])
-    >>> Tanimoto()(pool.X, pool.X).round(3)
+    >>> pool = nr.BitPool([[1, 1, 0], [0, 1, 1], [0, 0, 0]])
+    >>> nr.Tanimoto()(pool.X, pool.X).round(3)
     array([[1.   , 0.333, 0.   ],
            [0.333, 1.   , 0.   ],
            [0.   , 0.   , 1.   ]])

@@ -40,7 +40,6 @@ class Batch:
     evaluation at a time; `len` counts evaluations. A slice is a batch too, of the same ticket:
     `tell(batch[:3], values[:3])` leaves the rest open.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[0.0], [0.5]], names=["a", "b"])
     >>> opt = nr.mini_gp_ucb(pool, kernel=nr.RBF(), noise_std=1.0, limit=4.0, start=[])
     >>> batch = opt.ask()
@@ -61,7 +60,6 @@ class Batch:
     def sequence(self) -> Keys:
         """The id of every evaluation, in order.
 
-        >>> import noregret as nr
         >>> opt = nr.mini_gp_ucb(
         ...     nr.Pool([[0.0]], names=["a"]), kernel=nr.RBF(), noise_std=1.0, limit=4.0, start=[]
         ... )

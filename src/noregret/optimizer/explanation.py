@@ -76,7 +76,6 @@ class Explanation:
 
     Costs what an `ask` costs, a walk over all runs asked for, and the rank O(N·m²).
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[0.0], [0.1], [1.0]], names=["a", "b", "c"])
     >>> opt = nr.gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.1, start=["a"])
     >>> opt.tell(opt.ask(), [1.0])

@@ -17,7 +17,6 @@ def load(path: str | os.PathLike[str], *, pool: Domain, kernel: Kernel | None = 
     `pool` must be the pool of the saved run. `kernel` is needed where the run used a kernel that
     is not one of this library's, or a function or matrix.
 
-    >>> import noregret as nr
     >>> from tempfile import TemporaryDirectory
     >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
     >>> opt = nr.uniform(pool)

@@ -46,7 +46,6 @@ class Optimizer:
 
     Built by the functions in `noregret.algorithms`; compose your own from a pool and a policy.
 
-    >>> import noregret as nr
     >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
     >>> opt.tell(opt.ask(), [0.3, nr.FAILED, 0.4])
     >>> opt.spent, opt.evaluations, opt.batches, len(opt.sequence)
@@ -86,7 +85,6 @@ class Optimizer:
         loses nothing. Another worker gets new work, chosen as if all open evaluations had happened
         (variances shrink, the mean stays).
 
-        >>> import noregret as nr
         >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
         >>> len(opt.ask()), len(opt.ask(at_most=2)), opt.ask(worker="another robot").ticket
         (3, 2, 1)
@@ -106,7 +104,6 @@ class Optimizer:
 
         It takes as long as an ask. What it shows can be told once it was asked for.
 
-        >>> import noregret as nr
         >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
         >>> opt.peek().reason, opt.batches
         ('fixed size 3 reached', 0)
@@ -130,7 +127,6 @@ class Optimizer:
         told by `means` and `counts`. In place of ids stand features, one point a row, on a box
         or for points that are not in the pool.
 
-        >>> import noregret as nr
         >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
         >>> opt.tell(opt.ask(), [0.3, nr.FAILED, 0.4])  # what was asked for, in order
         >>> opt.tell([0, 2], [0.1, 0.9])  # whatever else is known
@@ -145,7 +141,6 @@ class Optimizer:
     def fail(self, batch: Batch) -> None:
         """Say that a batch (or slice of one) failed: it is no longer open and has no values.
 
-        >>> import noregret as nr
         >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
         >>> batch = opt.ask()
         >>> opt.fail(batch[:1])
@@ -161,7 +156,6 @@ class Optimizer:
 
         Evaluations of them under way are taken back; a value that still comes is accepted.
 
-        >>> import noregret as nr
         >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
         >>> opt.exclude([0, 1])
         >>> opt.ask().sequence
@@ -208,7 +202,6 @@ class Optimizer:
     def switches(self) -> int:
         """How often an evaluation asked for was of another candidate than the one before.
 
-        >>> import noregret as nr
         >>> opt = nr.uniform(nr.Pool([[0.0], [1.0]]), batch_size=4, seed=1)
         >>> opt.ask().sequence, opt.switches
         (array([0, 1, 0, 0]), 2)
@@ -227,7 +220,6 @@ class Optimizer:
     def evaluated(self) -> Evaluated:
         """Every point that has a value: how often it was evaluated, and its average.
 
-        >>> import noregret as nr
         >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
         >>> opt.tell([0, 0, 2], [0.3, 0.2, 0.4])
         >>> opt.evaluated.ids, opt.evaluated.averages
@@ -241,7 +233,6 @@ class Optimizer:
     def posterior(self) -> PosteriorView:
         """What is believed of f now, in your sign and units.
 
-        >>> import noregret as nr
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
         >>> opt.tell([0, 2], [0.3, 0.8])
         >>> opt.posterior.mean([[0.0], [0.5]]).round(2)
@@ -257,7 +248,6 @@ class Optimizer:
     def best(self) -> Best:
         """Return the evaluated candidate of highest posterior mean (of lowest, minimising).
 
-        >>> import noregret as nr
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
         >>> opt.tell([0, 2], [0.3, 0.8])
         >>> opt.best().id
@@ -273,7 +263,6 @@ class Optimizer:
     def certificate(self) -> Certificate:
         """Return how far `best()` can be from the true best, and what that rests on.
 
-        >>> import noregret as nr
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
         >>> opt.tell([0, 1, 2], means=[0.3, 0.4, 0.8], counts=[50, 50, 50])
         >>> opt.certificate().gap < 0.2
@@ -293,7 +282,6 @@ class Optimizer:
 
         O(1) to look at; some 100 bytes a batch to keep.
 
-        >>> import noregret as nr
         >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
         >>> for _ in range(3):
         ...     opt.tell(opt.ask(), [0.3, 0.2, 0.4])
@@ -306,7 +294,6 @@ class Optimizer:
     def explain(self, id: object) -> Explanation:
         """Return what is believed of a candidate, and why it was chosen or why not.
 
-        >>> import noregret as nr
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
         >>> opt.tell([0, 2], [0.3, 0.8])
         >>> print(opt.explain(2))
@@ -328,7 +315,6 @@ class Optimizer:
     def account(self) -> str:
         """Say what is done and why, what was learned for that, and what it guarantees.
 
-        >>> import noregret as nr
         >>> opt = nr.auto(nr.Pool([[0.0], [0.5], [1.0]]))
         >>> print(opt.account())
         Nothing told yet: the first candidates are drawn by chance.
@@ -346,7 +332,6 @@ class Optimizer:
 
         The pool's rows are not kept, only their fingerprint; nothing is pickled.
 
-        >>> import noregret as nr
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
         ...     nr.uniform(nr.Pool([[0.0]])).save(f"{folder}/run")

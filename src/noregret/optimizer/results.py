@@ -48,7 +48,6 @@ class Best:
     told otherwise), under its assumptions. They are NaN for baselines, which have no theorem, as is
     `std` where they have no model.
 
-    >>> import noregret as nr
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
     >>> opt.tell([0], [2.0])
     >>> print(opt.best())
@@ -80,7 +79,6 @@ class Evaluated:
     `ids` are None for points off the pool; `deviations` are those of an evaluation, from the spread
     of a point's own values, NaN where it has fewer than two.
 
-    >>> import noregret as nr
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
     >>> opt.tell([0], [2.0])
     >>> opt.tell([0, 1], [4.0, 1.0])
@@ -106,7 +104,6 @@ class Certificate:
     `guaranteed` bounds the value of candidate `id`, `reachable` that of any candidate; `gap` is
     the distance between them. It is worth what its `assumptions` are worth.
 
-    >>> import noregret as nr
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
     >>> opt.tell([0], [2.0])
     >>> opt.tell([0, 1], means=[0.1, 0.9], counts=[1000, 1000])
@@ -128,7 +125,6 @@ class Certificate:
     def is_sound(self) -> bool:
         """Whether every assumption that could be checked holds.
 
-        >>> import noregret as nr
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
         >>> opt.tell([0], [2.0])
         >>> opt.certificate().is_sound
@@ -156,7 +152,6 @@ class PosteriorView:
     `beta` is by how much deviations are multiplied to steer the next choice. Averages worse than
     `floor` count as that, where a model minds the best (`auto`); else it is infinitely bad.
 
-    >>> import noregret as nr
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
     >>> opt.tell([0], [2.0])
     >>> opt.posterior.mean([[0.5]]).round(3), round(opt.posterior.beta, 2), opt.posterior.floor
@@ -172,7 +167,6 @@ class PosteriorView:
     def mean(self, X: object) -> Vector:
         """Return the posterior mean of f at each row of X.
 
-        >>> import noregret as nr
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
         >>> opt.tell([0], [2.0])
         >>> opt.posterior.mean([[0.0], [9.0]]).round(3)
@@ -183,7 +177,6 @@ class PosteriorView:
     def variance(self, X: object) -> Vector:
         """Return the posterior variance of f at each row of X.
 
-        >>> import noregret as nr
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
         >>> opt.tell([0], [2.0])
         >>> opt.posterior.variance([[0.0], [9.0]]).round(3)
@@ -194,7 +187,6 @@ class PosteriorView:
     def std(self, X: object) -> Vector:
         """Return the posterior standard deviation of f at each row of X.
 
-        >>> import noregret as nr
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
         >>> opt.tell([0], [2.0])
         >>> opt.posterior.std([[0.0], [9.0]]).round(3)
@@ -205,7 +197,6 @@ class PosteriorView:
     def covariance(self, X: object, Z: object) -> Matrix:
         """Return the posterior covariance of f between rows of X and rows of Z.
 
-        >>> import noregret as nr
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
         >>> opt.tell([0], [2.0])
         >>> opt.posterior.covariance([[0.0]], [[0.0], [1.0]]).round(3)
@@ -219,7 +210,6 @@ class PosteriorView:
     def log_det(self) -> float:
         """Twice the information gained about f, in nats.
 
-        >>> import noregret as nr
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
         >>> opt.tell([0], [2.0])
         >>> round(opt.posterior.log_det, 3)
@@ -230,7 +220,6 @@ class PosteriorView:
     def effective_dimension(self) -> float:
         """How many parameters the evaluations have in effect determined.
 
-        >>> import noregret as nr
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
         >>> opt.tell([0], [2.0])
         >>> round(opt.posterior.effective_dimension(), 3)

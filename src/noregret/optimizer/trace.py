@@ -51,7 +51,6 @@ class Trace:
     Baselines have no model: beta and information are NaN, the dictionary is 0. `waited` is NaN for
     the first batch, and for the first after a run was loaded.
 
-    >>> import noregret as nr
     >>> opt = nr.uniform(nr.Pool([[0.0], [1.0]]), batch_size=3)
     >>> for _ in range(4):
     ...     batch = opt.ask()
@@ -71,7 +70,6 @@ class Trace:
     def columns(self) -> tuple[str, ...]:
         """The names of the columns.
 
-        >>> import noregret as nr
         >>> nr.uniform(nr.Pool([[0.0]])).trace.columns[:4]
         ('batch', 'worker', 'size', 'runs')
         """
@@ -100,7 +98,6 @@ class Trace:
     def to_pandas(self) -> DataFrame:
         """Return a pandas data frame, one row a batch (needs the extra `pandas`).
 
-        >>> import noregret as nr
         >>> opt = nr.uniform(nr.Pool([[0.0], [1.0]]), batch_size=3)
         >>> opt.tell(opt.ask(), [0.1, 0.2, 0.3])
         >>> opt.trace.to_pandas()["size"].tolist()

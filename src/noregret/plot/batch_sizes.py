@@ -24,7 +24,6 @@ def batches(run: object, *, ax: Axes | None = None) -> Axes:
     themselves. Of more than 5000 batches, dots are those
     at evenly spaced places on the axis.
 
-    >>> import noregret as nr
     >>> opt = nr.uniform(nr.Pool([[0.0], [1.0]]), batch_size=3)
     >>> opt.tell(opt.ask(), [0.0, 1.0, 1.0])
     >>> ax = nr.plot.batches(opt)

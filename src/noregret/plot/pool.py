@@ -39,7 +39,6 @@ def pool2d(
     dimensions a fine grid stands for the candidates. Baselines have no beliefs: their rings are
     coloured by averages.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[0.0, 0.0], [0.5, 1.0], [1.0, 0.2]])
     >>> opt = nr.gp_ucb(pool, kernel=nr.RBF(0.4), noise_std=0.1)
     >>> opt.tell([0, 2], [0.3, 0.8])

@@ -30,7 +30,6 @@ def posterior1d(
     evaluations, and hollow where the model takes it for a floor (`PosteriorView.floor`); a dashed
     line is the next choice. Baselines have averages only.
 
-    >>> import noregret as nr
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
     >>> opt.tell([0, 2], [0.3, 0.8])
     >>> ax = nr.plot.posterior1d(opt, feature="temperature")

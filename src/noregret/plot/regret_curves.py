@@ -51,7 +51,6 @@ def regret(
     of an `Optimizer`, which keeps no single values, the average of each candidate. Failed
     evaluations are left out.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
     >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.uniform, budget=4, seed=1)
     >>> ax = nr.plot.regret({"uniform": result}, best=1.0, kind="cumulative")

@@ -53,7 +53,6 @@ class Bandit:
     certificates are given. The algorithms put one together; to vary a part, compose your own:
 
     >>> from dataclasses import replace
-    >>> import noregret as nr
     >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
     >>> bandit = nr.gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.1).policy
     >>> opt = nr.Optimizer(pool, replace(bandit, batching=nr.FixedSize(2), starts=()))

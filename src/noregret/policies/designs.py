@@ -34,7 +34,6 @@ MOST_SOBOL = 21_201  # dimensions of SciPy's sequence
 class UniformDesign:
     """Start with `size` different candidates drawn uniformly.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
     >>> optimizer = nr.gp_ucb(pool, kernel=nr.RBF(0.2), noise_std=0.1, start=nr.UniformDesign(5))
     >>> len(optimizer.ask())
@@ -68,7 +67,6 @@ class SobolDesign:
 
     Source: Sobol 1967; scrambled by SciPy.
 
-    >>> import noregret as nr
     >>> box = nr.Box([(-5, 10), (0, 15)])
     >>> optimizer = nr.gp_ucb(box, kernel=nr.RBF(0.2), noise_std=0.1, start=nr.SobolDesign(8))
     >>> x = optimizer.ask().x
@@ -128,7 +126,6 @@ class FarthestDesign:
 
     Source: Gonzalez 1985.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x] for x in range(101)])
     >>> optimizer = nr.gp_ucb(pool, kernel=nr.RBF(9), noise_std=0.1, start=nr.FarthestDesign(4))
     >>> optimizer.tell([0], [0.3])
@@ -189,7 +186,6 @@ class UncertaintyDesign:
 
     Source: uncertainty sampling, as in BBKB 2020, Algorithm 3.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x] for x in range(101)])
     >>> optimizer = nr.gp_ucb(pool, kernel=nr.RBF(30), noise_std=0.1, start=nr.UncertaintyDesign(3))
     >>> optimizer.tell([0], [0.3])

@@ -46,7 +46,6 @@ class ExactPosterior:
     Source: MINI (Calandriello et al., ICML 2022), Eq. 4.
     Differs: its y_h must be averages, not sums, for A to carry W⁻¹.
 
-    >>> import noregret as nr
     >>> prior = ExactPosterior.prior(nr.RBF(0.5), noise_std=0.1, ridge=0.01, dim=1)
     >>> one = Observations(np.array([0]), np.array([[0.0]]), w=np.array([4.0]), y=np.array([2.0]))
     >>> posterior = prior.condition(one, Observations.none(1), np.random.default_rng(0))

@@ -125,7 +125,6 @@ def effective_dimension(
 
     Source: BKB 2019, §2, for d_eff; Rudi et al. 2018 for the estimate.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 500] for x in range(500)])
     >>> smooth = nr.effective_dimension(pool, kernel=nr.RBF(0.5), noise_std=0.1)
     >>> rough = nr.effective_dimension(pool, kernel=nr.RBF(0.01), noise_std=0.1)

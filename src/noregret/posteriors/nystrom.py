@@ -41,7 +41,6 @@ class NystromPosterior:
     Differs: the mean needs Z(X_t)ᵀ y_t, all the history, where BKB's Eq. 4 prints Z(x_i)ᵀ y_t;
     z is by Cholesky where the papers take the root K_S^(−1/2), a rotation that changes nothing.
 
-    >>> import noregret as nr
     >>> prior = NystromPosterior.prior(
     ...     nr.RBF(0.5), noise_std=1.0, ridge=1.0, dim=1, oversample=Oversample(2.0)
     ... )

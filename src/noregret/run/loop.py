@@ -31,7 +31,6 @@ class Result:
     often one was of another candidate than the one before. `ended` says why the run stopped: the
     budget, a stop (and which), the callback, or Ctrl-C.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
     >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.uniform, budget=20)
     >>> result.ended, len(result.values), result.optimizer.evaluations, result.switches
@@ -47,7 +46,6 @@ class Result:
     def best(self) -> Best:
         """Return the recommended candidate.
 
-        >>> import noregret as nr
         >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
         >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.uniform, budget=20)
         >>> result.best().id
@@ -58,7 +56,6 @@ class Result:
     def certificate(self) -> Certificate:
         """Return how far the recommendation can be from the true best.
 
-        >>> import noregret as nr
         >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
         >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.mini_gp_ucb, budget=2000,
         ...                      kernel=nr.RBF(), noise_std=0.1)
@@ -70,7 +67,6 @@ class Result:
     def explain(self) -> str:
         """Say what was done and why, what was learned for that, and what it guarantees.
 
-        >>> import noregret as nr
         >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
         >>> result = nr.maximize(lambda x: x[0], pool, budget=20)
         >>> result.explain().partition(";")[0]
@@ -108,7 +104,6 @@ def maximize(
     True. Ctrl-C ends it too, keeping every value told; an exception in `f` carries what was found
     as `error.result`.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
     >>> result = nr.maximize(lambda x: -((x[0] - 0.7) ** 2), pool, algorithm=nr.mini_gp_ucb,
     ...                      budget=60, kernel=nr.RBF(0.2), noise_std=0.01)
@@ -133,7 +128,6 @@ def minimize(
 ) -> Result:
     """Find the candidate of smallest f, by noisy evaluations; the rest is as in `maximize`.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
     >>> result = nr.minimize(lambda x: (x[0] - 0.7) ** 2, pool, algorithm=nr.mini_gp_ucb,
     ...                      budget=60, kernel=nr.RBF(0.2), noise_std=0.01)

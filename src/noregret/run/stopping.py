@@ -83,7 +83,6 @@ class Target:
 
     Baselines without a model have no deviation: their average is taken at its word, luck included.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> result = nr.maximize(lambda x: 1 - (x[0] - 0.7) ** 2, pool, algorithm=nr.mini_gp_ucb,
     ...                      budget=500, stop_when=nr.Target(0.9), kernel=nr.RBF(0.3),
@@ -135,7 +134,6 @@ class Patience:
     improvement, and looked at after whole batches, so that a run can end some later than it might.
     Baselines without a model have no deviation: any higher average is an improvement.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> result = nr.maximize(lambda x: 1 - (x[0] - 0.7) ** 2, pool, algorithm=nr.gp_ucb,
     ...                      budget=500, stop_when=nr.Patience(50), kernel=nr.RBF(0.3),
@@ -175,7 +173,6 @@ class GapBelow:
 
     Baselines and `ts_qff` have no certificate; asking for a gap is an error before the run starts.
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
     >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.mini_gp_ucb, budget=10_000,
     ...                      stop_when=nr.GapBelow(0.1), kernel=nr.RBF(), noise_std=0.1)

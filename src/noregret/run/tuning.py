@@ -16,7 +16,6 @@ from noregret.policies import EPSILON_GRID
 class Tuned:
     """The setting of lowest average regret, and the average of every setting of the grid.
 
-    >>> import noregret as nr
     >>> nr.tune(lambda seed, a: abs(a - 2.0), grid=[{"a": 1.0}, {"a": 2.5}], seeds=[0]).regrets
     (1.0, 0.5)
     """
@@ -41,7 +40,6 @@ def tune(
 
     Source: MINI 2022, appendix B.1 (40 seeds; the default grid is that of ε-greedy).
 
-    >>> import noregret as nr
     >>> pool = nr.Pool([[x / 9] for x in range(10)])
     >>> def regret(seed, a, b):
     ...     result = nr.maximize(lambda x: x[0], pool, algorithm=nr.epsilon_greedy, budget=50,

@@ -115,7 +115,6 @@ def scaled(self: Width, factor: float) -> ScaledWidth:
 class ScaledWidth:
     """Any width times a plain multiplier. Written `0.5 * width`.
 
-    >>> import noregret as nr
     >>> 0.5 * nr.RKHSWidth(delta=0.05)
     ScaledWidth(width=RKHSWidth(delta=0.05), factor=0.5)
     """

@@ -22,7 +22,6 @@ from noregret.widths.base import Assumption, Assumptions, WidthInputs, norm_is_b
 class BKBExperimentsWidth:
     """As the papers' figures were run: F + (ξ/√λ)·√(log t·Σ σ̃²_t(x_s)/λ + log(1/δ)).
 
-    >>> import noregret as nr
     >>> width = nr.BKBExperimentsWidth(delta=0.05)
     >>> opt = nr.bkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
     >>> round(opt.posterior.beta, 2)
@@ -54,7 +53,6 @@ class BKBExperimentsWidth:
 class BBKBExperimentsWidth:
     """As the papers' figures were run: F + (ξ/√λ)·√(C̃·Σ log(1 + σ̃²_stale(x_s)/λ) + log(1/δ)).
 
-    >>> import noregret as nr
     >>> width = nr.BBKBExperimentsWidth(delta=0.05, limit=2.0)
     >>> opt = nr.bbkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
     >>> round(opt.posterior.beta, 2)
@@ -87,7 +85,6 @@ class BBKBExperimentsWidth:
 class ConstantWidth:
     """The same beta always, chosen by hand; 1 with Thompson sampling draws from the posterior.
 
-    >>> import noregret as nr
     >>> width = nr.ConstantWidth(2.0)
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
     >>> opt.posterior.beta
@@ -118,7 +115,6 @@ class GrowingWidth:
 
     Steers choices only; bounds and certificates are always a theorem's.
 
-    >>> import noregret as nr
     >>> width = nr.GrowingWidth(factor=0.5)
     >>> opt = nr.mini_gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
     >>> opt.tell([0], means=[0.5], counts=[99])

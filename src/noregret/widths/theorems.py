@@ -32,7 +32,6 @@ class RKHSWidth:
 
     Source: MINI 2022, Theorem 4.4; Chowdhury & Gopalan 2017.
 
-    >>> import noregret as nr
     >>> width = nr.RKHSWidth(delta=0.05)
     >>> opt = nr.mini_gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
     >>> round(opt.posterior.beta, 2)
@@ -62,7 +61,6 @@ class BayesianWidth:
 
     Source: MINI 2022, Theorem 4.5; Srinivas et al. 2010, Theorem 1.
 
-    >>> import noregret as nr
     >>> width = nr.BayesianWidth(delta=0.05)
     >>> opt = nr.mini_gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
     >>> round(opt.posterior.beta, 2)
@@ -98,7 +96,6 @@ class EIWidth:
 
     Source: MINI 2022, Theorem 4.6; Wang & de Freitas 2014.
 
-    >>> import noregret as nr
     >>> width = nr.EIWidth(delta=0.05)
     >>> opt = nr.mini_gp_ei(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
     >>> round(opt.posterior.beta, 2)
@@ -138,7 +135,6 @@ class BKBWidth:
     Differs: the statement's log(κ²t) is 0 at t = 1 and negative for small κ; this is the proof's
     1 + log(1 + κ²t) before that step, with the λ that the proof drops.
 
-    >>> import noregret as nr
     >>> width = nr.BKBWidth(delta=0.05, kappa_squared=1.0)
     >>> opt = nr.bkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
     >>> round(opt.posterior.beta, 2)
@@ -178,7 +174,6 @@ class BBKBWidth:
 
     Source: BBKB 2020, Theorem 2.
 
-    >>> import noregret as nr
     >>> width = nr.BBKBWidth(delta=0.05, limit=2.0)
     >>> opt = nr.bbkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
     >>> round(opt.posterior.beta, 2)
