@@ -14,7 +14,7 @@ import json
 import sys
 from pathlib import Path
 
-from digest_runs import is_delicate, runs
+from digest_runs import Run, is_delicate, runs
 from digest_words import Record, differences, rounding
 
 FILE = Path(__file__).with_suffix(".json")
@@ -33,37 +33,39 @@ def write(records: dict[str, Record]) -> None:
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def changes(name: str, kept: dict[str, Record], new: Record) -> list[str]:
-    """Return what differs in a run, but for what may by rounding on another kind of machine."""
-    other = name in kept and is_delicate(name) and kept.get("rounding") != rounding()
-    return [] if other or name == "rounding" else everything(name, kept, new)
+def is_elsewhere(name: str, kept: dict[str, Record]) -> bool:
+    """Whether a run hangs on rounding, and this machine rounds otherwise than the record's."""
+    return name == "rounding" or (is_delicate(name) and kept.get("rounding") != rounding())
 
 
-def everything(name: str, kept: dict[str, Record], new: Record) -> list[str]:
-    return differences(kept.get(name, {}), new)
+def made(run: Run) -> Record:
+    """Make a run; one that breaks off differs, and the others are still made."""
+    try:
+        return run()
+    except Exception as error:
+        return {"broken": f"{type(error).__name__}: {error}"}
 
 
 def main(arguments: list[str]) -> int:
     """Compare, or write; return how the program ends."""
-    words = [word for word in arguments if word != "--write"]
+    words = [word for word in arguments if word != "--write"] or [""]
     kept, every = recorded(), runs()
-    new = {name: every[name]() for name in every if any(word in name for word in words or [""])}
-    compare = changes if "--write" not in arguments else everything
-    apart = {name: compare(name, kept, record) for name, record in new.items()}
+    new = {name: made(every[name]) for name in every if any(word in name for word in words)}
+    apart = {name: differences(kept.get(name, {}), record) for name, record in new.items()}
     apart = {name: lines for name, lines in apart.items() if lines}
     gone = {name: ["is recorded, and made no more"] for name in kept if name not in every}
+    if "--write" in arguments:
+        same = {name: record for name, record in kept.items() if name in every}
+        write(same | {name: new[name] for name in apart})  # what rounding alone moved stays
+    else:
+        elsewhere = [name for name in apart if is_elsewhere(name, kept)]
+        apart = {name: lines for name, lines in apart.items() if name not in elsewhere}
+        if elsewhere:
+            print(f"This machine rounds otherwise; not counted: {', '.join(elsewhere)}")
     for name, lines in (apart | gone).items():
         print(name, *lines, sep="\n    ")
     print(f"{len(new)} runs, {len(apart)} differ")
-    if kept.get("rounding") != rounding():
-        print(
-            "this machine rounds otherwise than that of the record: no choice on a box was compared"
-        )
-    if "--write" not in arguments:
-        return 1 if apart or gone else 0
-    same = {name: record for name, record in kept.items() if name in every}  # but for rounding
-    write(same | {name: new[name] for name in new if name in apart or name not in same})
-    return 0
+    return 1 if (apart or gone) and "--write" not in arguments else 0
 
 
 if __name__ == "__main__":
