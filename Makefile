@@ -38,8 +38,8 @@ test: .venv/installed  ## format, lint, types and the default tests
 	$(BIN)/mypy
 	$(THREADS) $(BIN)/pytest -n 2 -q -m "not slow"
 
-test-slow: .venv/installed  ## the long tests: theory, statistics, many Hypothesis cases
-	$(THREADS) NOREGRET_CASES=many $(BIN)/pytest -n 2 -q
+test-slow: .venv/installed  ## what `make test` leaves out: long tests, and properties on many cases
+	$(THREADS) NOREGRET_CASES=many $(BIN)/pytest -n 2 -q -m "slow or hypothesis"
 
 mutants: .venv/installed  ## plant errors one at a time; each must be caught by a named test
 	$(THREADS) $(BIN)/python tests/mutants.py
