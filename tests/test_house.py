@@ -127,7 +127,10 @@ def test_every_mutant_still_has_its_place() -> None:
     """`make mutants` plants errors by text; a changed line must not make one vanish."""
     for mutant in MUTANTS:
         text = (SOURCE / mutant.file).read_text()
-        assert text.count(mutant.old) == 1, mutant.slip
+        assert text.count(mutant.old) == 1, f"{mutant.slip}: {mutant.old!r} in {mutant.file}"
+        file, _, test = mutant.test.partition("::")
+        named = f"def {test}(" if test else "def test_"
+        assert named in (ROOT / file).read_text(), mutant.test
 
 
 def test_files_stay_small_enough_to_hold_one_noun() -> None:
