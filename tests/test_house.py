@@ -16,7 +16,7 @@ ROOT = SOURCE.parents[1]
 
 # From the ground up: a folder or file may import only those before it in this list.
 MAP = (
-    *("errors", "text", "arrays", "threads", "progress"),
+    *("errors", "text", "storable", "arrays", "threads", "progress"),
     *("pools", "kernels", "posteriors", "fitting"),
     *("acquisitions", "widths", "batching"),
     *("posterior_caches", "search"),

@@ -15,6 +15,7 @@ import numpy as np
 
 from noregret.arrays import Vector
 from noregret.errors import require_at_least
+from noregret.storable import storable
 
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 TINY, HUGE = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
@@ -73,6 +74,7 @@ def _moved(
 
 
 @final
+@storable("UCB")
 @dataclass(frozen=True, slots=True)
 class UCB:
     """Upper confidence bound: μ(x) + beta·σ(x).
@@ -114,6 +116,7 @@ class UCB:
 
 
 @final
+@storable("ExpectedImprovement")
 @dataclass(frozen=True, slots=True)
 class ExpectedImprovement:
     """Logarithm of the expected improvement over the best mean, with a width.
@@ -156,6 +159,7 @@ class ExpectedImprovement:
 
 
 @final
+@storable("KnowledgeGradient")
 @dataclass(frozen=True, slots=True)
 class KnowledgeGradient:
     """What an evaluation is worth by itself, and for the `ahead` evaluations that will follow it.
@@ -227,6 +231,7 @@ class KnowledgeGradient:
 
 
 @final
+@storable("Thompson")
 @dataclass(frozen=True, slots=True)
 class Thompson:
     """The best candidate of a function drawn from the posterior, a new one for every choice.

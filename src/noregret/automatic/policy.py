@@ -30,6 +30,7 @@ from noregret.policies import (
     Purpose,
 )
 from noregret.search import Search
+from noregret.storable import storable
 from noregret.text import counted, times
 from noregret.widths import Assumption, Information
 
@@ -43,6 +44,7 @@ log = logging.getLogger(__name__)
 
 
 @final
+@storable("AutoState")
 @dataclass(frozen=True, slots=True, eq=False)
 class AutoState:
     """What is remembered from the opening of one batch to the next."""
@@ -54,6 +56,7 @@ class AutoState:
 
 
 @final
+@storable("AutoPolicy")
 @dataclass(frozen=True, slots=True, eq=False)
 class AutoPolicy:
     """Choose by what a learned model promises, and now and then in doubt of it.

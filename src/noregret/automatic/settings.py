@@ -16,6 +16,7 @@ from noregret.fitting import FittedModel, share
 from noregret.policies import Bandit, Belief, Evidence
 from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample, subset
 from noregret.search import Search
+from noregret.storable import storable
 from noregret.text import counted, times
 from noregret.widths import (
     BBKBWidth,
@@ -43,6 +44,7 @@ QUIET, COARSE = 1e-6, 1e-3  # of the variance of f: the least ridge, exact or by
 
 
 @final
+@storable("AutoModel")
 @dataclass(frozen=True, slots=True, eq=False)
 class AutoModel:
     """A model, and what is believed by it."""
@@ -83,6 +85,7 @@ class AutoModel:
 
 
 @final
+@storable("AutoSettings")
 @dataclass(frozen=True, slots=True)
 class AutoSettings:
     """What a user has to say, and the algorithm that follows from it and a model."""

@@ -24,9 +24,11 @@ from noregret.batching.base import (
 )
 from noregret.batching.local_bound import LocalSums, Opening
 from noregret.errors import require_at_least, require_count
+from noregret.storable import storable
 
 
 @final
+@storable("FixedSize")
 @dataclass(frozen=True, slots=True)
 class FixedSize:
     """Take `size` choices, each on variances shrunk by those before; 1 is sequential.
@@ -63,6 +65,7 @@ class FixedSize:
 
 
 @final
+@storable("ProductBound")
 @dataclass(frozen=True, slots=True)
 class ProductBound:
     """Close the batch once Π(1 + σ²_now(bᵢ)/ridge) exceeds `limit`: GP-BUCB's rule.
@@ -104,6 +107,7 @@ class ProductBound:
 
 
 @final
+@storable("GlobalRatio")
 @dataclass(frozen=True, slots=True)
 class GlobalRatio:
     """Close the batch once stale variances may be off by more than a factor `limit`.
@@ -146,6 +150,7 @@ class GlobalRatio:
 
 
 @final
+@storable("LocalRatio")
 @dataclass(frozen=True, slots=True)
 class LocalRatio:
     """Close the batch once some candidate's own variance may be off by more than `limit`.

@@ -19,9 +19,11 @@ import numpy as np
 from noregret.batching.base import Choice, Fill, by_sum, opened
 from noregret.batching.local_bound import Opening
 from noregret.errors import require_above, require_at_least
+from noregret.storable import storable
 
 
 @final
+@storable("Repeat")
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """Stay on one candidate as long as switching could not pay: one choice, many evaluations.
@@ -66,6 +68,7 @@ class Repeat:
 
 
 @final
+@storable("Stay")
 @dataclass(frozen=True, slots=True)
 class Stay:
     """Stay on one candidate until its evaluations are worth the switch, as far as is safe.
@@ -139,6 +142,7 @@ class Stay:
 
 
 @final
+@storable("Settle")
 @dataclass(frozen=True, slots=True)
 class Settle:
     """Stay for as long as `short` allows; where switches cost, until worth it, up to `long`.

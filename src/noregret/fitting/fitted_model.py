@@ -15,6 +15,7 @@ from noregret.fitting.leave_one_out import FEW, LeftOut
 from noregret.fitting.map_estimate import MAPEstimate, fit, some
 from noregret.fitting.marginal_likelihood import Likelihood, Sample, log_density_of_none
 from noregret.fitting.replicate_noise import PureError, unevenness
+from noregret.storable import storable
 
 FLOOR = 2.0  # times the distance from the median to the best or the lower quartile, below it
 SURE = 1e6  # how many replicates the user's word that there is no noise is worth
@@ -28,6 +29,7 @@ UNEVEN = 1e-3  # probability below which noise is said to differ across the pool
 
 
 @final
+@storable("FittedModel")
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedModel:
     """A model, fitted to the values told up to some moment."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Matrix, Rows, Vector
 from noregret.kernels import RBF, Kernel, Matern
+from noregret.storable import storable
 
 Shape: TypeAlias = Literal["rough", "smooth"]
 TraceGradient: TypeAlias = Callable[[Matrix], Vector]  # of a symmetric matrix
@@ -56,6 +57,7 @@ class Family(Protocol):
 
 
 @final
+@storable("Grouped")
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouped:
     """Stationary kernels with a lengthscale for each group of columns.
@@ -130,6 +132,7 @@ class Grouped:
 
 
 @final
+@storable("Fixed")
 @dataclass(frozen=True, slots=True, eq=False)
 class Fixed:
     """A kernel with nothing to choose, such as Tanimoto's."""
@@ -153,6 +156,7 @@ class Fixed:
 
 
 @final
+@storable("Joint")
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
     """The product of two families on columns of their own: numbers, and codes.
@@ -210,6 +214,7 @@ class Joint:
 
 
 @final
+@storable("WithCandidateEffect")
 @dataclass(frozen=True, slots=True, eq=False)
 class WithCandidateEffect:
     """Another family, with a part ρ of the variance that is each candidate's own:

@@ -13,6 +13,7 @@ from noregret.arrays import Indices, Vector
 from noregret.fitting.kernel_families import LONGEST, SHORTEST, Family
 from noregret.fitting.marginal_likelihood import Likelihood, Sample
 from noregret.kernels import CandidateEffect, Kernel, Scaled, Sum
+from noregret.storable import storable
 
 MOST_POINTS = 200  # n³ a step: some milliseconds
 STEPS = 60  # of the ascent, …
@@ -27,6 +28,7 @@ LEAST_NOISE, MOST_NOISE = math.log(1e-8), math.log(1e2)
 
 
 @final
+@storable("MAPEstimate")
 @dataclass(frozen=True, slots=True, eq=False)
 class MAPEstimate:
     """A model of the values told."""

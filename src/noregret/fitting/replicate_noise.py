@@ -9,11 +9,13 @@ import numpy as np
 from scipy.special import chdtrc, chdtri
 
 from noregret.arrays import Vector
+from noregret.storable import storable
 
 TRUSTED = 5.0  # times the typical variance beyond which a candidate's scatter is cut
 
 
 @final
+@storable("PureError")
 @dataclass(frozen=True, slots=True, eq=False)
 class PureError:
     """The variance of replicates about their own averages, pooled over candidates.

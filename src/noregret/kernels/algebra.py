@@ -9,6 +9,7 @@ from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError, require_positive
 from noregret.kernels.base import Kernel, KernelGradient, kernel_gradient, require_kernel, slopes
 from noregret.kernels.scikit_learn import Scikit, is_scikit, parts_of, seen
+from noregret.storable import storable
 
 
 def as_kernel(value: object) -> Kernel:
@@ -31,6 +32,7 @@ def times(self: Kernel, other: Kernel | float) -> Scaled | Product:
 
 
 @final
+@storable("Scaled")
 @dataclass(frozen=True, slots=True)
 class Scaled:
     """A kernel times a constant: the prior variance of f. Written `variance * kernel`.
@@ -69,6 +71,7 @@ class Scaled:
 
 
 @final
+@storable("Sum")
 @dataclass(frozen=True, slots=True)
 class Sum:
     """The sum of two kernels: f is a sum of two independent functions. Written `a + b`.
@@ -99,6 +102,7 @@ class Sum:
 
 
 @final
+@storable("Product")
 @dataclass(frozen=True, slots=True)
 class Product:
     """The product of two kernels: alike only if alike by both. Written `a * b`.

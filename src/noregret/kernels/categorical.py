@@ -16,12 +16,14 @@ from noregret.errors import ArgumentError, require_at_least, require_count
 from noregret.kernels.algebra import plus, times
 from noregret.kernels.base import require_numbers
 from noregret.pools import hashed
+from noregret.storable import storable
 
 CACHED = 1 << 15  # numbers in a block that stays in a core's own cache
 WIDEST = 52  # columns of 0 and 1 that one float64 tells apart
 
 
 @final
+@storable("Categorical")
 @dataclass(frozen=True, slots=True)
 class Categorical:
     """Hamming kernel on categories: k(x, z) = exp(−Σ_g weight_g·[x_g ≠ z_g]).
@@ -136,6 +138,7 @@ COMPARED = 1 << 18  # numbers that are compared as they are; beyond it, a number
 
 
 @final
+@storable("CandidateEffect")
 @dataclass(frozen=True, slots=True)
 class CandidateEffect:
     """1 for a candidate and itself (rows equal in all features), 0 for any two that differ.

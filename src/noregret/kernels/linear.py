@@ -11,9 +11,11 @@ from noregret.arrays import Matrix, Vector
 from noregret.errors import require_at_least, require_count
 from noregret.kernels.algebra import plus, times
 from noregret.kernels.base import require_numbers
+from noregret.storable import storable
 
 
 @final
+@storable("Linear")
 @dataclass(frozen=True, slots=True)
 class Linear:
     """Linear kernel: k(x, z) = x·z + bias, for functions linear in the features.
@@ -47,6 +49,7 @@ class Linear:
 
 
 @final
+@storable("Polynomial")
 @dataclass(frozen=True, slots=True)
 class Polynomial:
     """Polynomial kernel: k(x, z) = (x·z + bias)^degree, for polynomials of the features.

@@ -15,6 +15,7 @@ from noregret.kernels.algebra import Scaled
 from noregret.kernels.base import Kernel
 from noregret.kernels.stationary import RBF
 from noregret.pools import Points, Scales
+from noregret.storable import storable
 
 Phases: TypeAlias = npt.NDArray[np.complex128]
 MOST_DIMENSIONS = 3
@@ -23,6 +24,7 @@ ERROR = 1e-4  # of k(x, z), aimed at where the number of nodes is not given
 
 
 @final
+@storable("QuadratureFeatures")
 @dataclass(frozen=True, slots=True)
 class QuadratureFeatures:
     """Features φ with φ(x)ᵀφ(z) ≈ k(x, z) for a Gaussian kernel; itself a kernel, of finite rank.

@@ -16,6 +16,7 @@ from noregret.arrays import Matrix, Vector
 from noregret.errors import ArgumentError, require_positive
 from noregret.kernels.algebra import plus, times
 from noregret.kernels.base import KernelGradient, require_numbers
+from noregret.storable import storable
 
 Lengthscale: TypeAlias = float | tuple[float, ...]
 SMALL = 450.0  # squared norms whose rounding stays below 1e-13
@@ -23,6 +24,7 @@ CACHED = 1 << 15  # numbers in a block that stays in a core's own cache
 
 
 @final
+@storable("RBF")
 @dataclass(frozen=True, slots=True)
 class RBF:
     """Gaussian kernel: k(x, z) = exp(−‖(x − z)/lengthscale‖²/2), for very smooth functions.
@@ -53,6 +55,7 @@ class RBF:
 
 
 @final
+@storable("Matern")
 @dataclass(frozen=True, slots=True)
 class Matern:
     """Matérn kernel of smoothness nu = 1/2, 3/2 or 5/2, for rougher functions than RBF's.

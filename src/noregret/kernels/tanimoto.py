@@ -11,6 +11,7 @@ import numpy.typing as npt
 from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError
 from noregret.kernels.algebra import plus, times
+from noregret.storable import storable
 
 Words: TypeAlias = npt.NDArray[np.uint64]  # (rows, words)
 Counts: TypeAlias = npt.NDArray[np.float32]  # whole numbers, exact up to 2²⁴
@@ -22,6 +23,7 @@ SPARSE = 12  # … where a word of 64 bits has at most so many ones, on average
 
 
 @final
+@storable("Tanimoto")
 @dataclass(frozen=True, slots=True)
 class Tanimoto:
     """Tanimoto kernel on fingerprints: k(x, z) = |x ∧ z|/|x ∨ z|, the share of bits in common.

@@ -2,10 +2,11 @@
 
 from noregret.optimizer.batch import FAILED, MOST_VALUE, Batch, Failed
 from noregret.optimizer.explanation import Explanation
-from noregret.optimizer.loading import load
 from noregret.optimizer.optimizer import Goal, Optimizer
 from noregret.optimizer.results import Best, Certificate, Evaluated, PosteriorView
 from noregret.optimizer.trace import Trace
+
+load = Optimizer.load
 
 __all__ = [
     "FAILED",

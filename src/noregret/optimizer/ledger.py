@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Vector, extended
+from noregret.storable import storable
 
 
 def _no_rows() -> Indices:
@@ -19,6 +20,7 @@ def _no_numbers() -> Vector:
 
 
 @final
+@storable("Ledger")
 @dataclass(slots=True, eq=False)
 class Ledger:
     """Count, sum and sum of squares of the values told, per evaluated candidate.

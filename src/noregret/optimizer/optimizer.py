@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from noregret.errors import ArgumentError, require_choice, require_count, require_number
+from noregret.kernels import Kernel, as_kernel
 from noregret.optimizer import storage
 from noregret.optimizer.batch import Batch
 from noregret.optimizer.explanation import Explanation, explained
@@ -26,7 +27,6 @@ from noregret.optimizer.results import (
     recommended,
 )
 from noregret.optimizer.run_state import RunState
-from noregret.optimizer.storage import Parts
 from noregret.optimizer.trace import Trace
 from noregret.policies import Accountable, Evidence, Policy, State
 from noregret.pools import Domain, Keys, Points, require_domain
@@ -330,24 +330,35 @@ class Optimizer:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole run to one file, all or nothing; `noregret.load` goes on from it.
 
-        The pool's rows are not kept, only their fingerprint; nothing is pickled.
+        The pool's rows are not saved, only their fingerprint; nothing is pickled.
+        """
+        storage.write(Path(path), self._policy, self._state, self._run_state)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, pool: Domain, kernel: Kernel | None = None
+    ) -> Optimizer:
+        """Go on from a saved run: the same choices, bit for bit, as if it had never stopped.
+
+        `pool` must be the pool of the saved run. `kernel` is needed where the run used a kernel
+        that is not one of this library's, or a function or matrix. Also `noregret.load`.
 
         >>> from tempfile import TemporaryDirectory
+        >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+        >>> opt = nr.uniform(pool)
+        >>> opt.tell(opt.ask(), [0.3])
         >>> with TemporaryDirectory() as folder:
-        ...     nr.uniform(nr.Pool([[0.0]])).save(f"{folder}/run")
+        ...     opt.save(f"{folder}/run")
+        ...     again = nr.load(f"{folder}/run", pool=pool)
+        >>> again.evaluations
+        1
         """
-        run_state = self._run_state
-        parts = Parts(
-            policy=self._policy,
-            state=self._state,
-            units=run_state.units,
-            seed=run_state.seed,
-            ledger=run_state.ledger,
-            pending=run_state.pending,
-            records=run_state.records,
-            excluded=run_state.excluded,
-        )
-        storage.write(Path(path), parts, run_state.points)
+        require_domain(pool)
+        own = None if kernel is None else as_kernel(kernel)
+        policy, state, run_state = storage.read(Path(path), pool, own)
+        optimizer = cls(run_state.points, policy)
+        optimizer._state, optimizer._run_state = state, run_state
+        return optimizer
 
     def _request(
         self, name: str, at_most: object, worker: object
@@ -362,13 +373,3 @@ class Optimizer:
 
     def _evidence(self) -> Evidence:
         return self._run_state.evidence()
-
-    @classmethod
-    def _restored(cls, pool: Points, parts: Parts) -> Optimizer:
-        optimizer = cls(pool, parts.policy, seed=parts.seed)
-        optimizer._state = parts.state
-        optimizer._run_state = RunState(
-            *(pool, parts.units, parts.seed, parts.ledger, parts.pending, parts.records),
-            parts.excluded,
-        )
-        return optimizer

@@ -11,12 +11,14 @@ import numpy.typing as npt
 
 from noregret.arrays import Indices, Mask, Vector
 from noregret.errors import TellError
+from noregret.storable import storable
 
 MOST_RECEIPTS = 10_000  # of closed batches, kept to recognise what is told again
 OPEN, TOLD, FAILED_ONCE, TOLD_BY_ID, WITHDRAWN = range(5)  # what became of an evaluation
 
 
 @final
+@storable("PendingBatch")
 @dataclass(slots=True, eq=False)
 class PendingBatch:
     """One batch handed out: runs of rows, and the fate of each evaluation."""
@@ -53,6 +55,7 @@ class PendingBatch:
 
 
 @final
+@storable("PendingBatches")
 @dataclass(slots=True, eq=False)
 class PendingBatches:
     """The register of all batches, and of evaluations told since the last one was opened."""

@@ -13,6 +13,7 @@ from noregret.optimizer.ledger import Ledger
 from noregret.policies import Estimates, Evidence, Gap
 from noregret.pools import Domain, Points
 from noregret.posteriors import Posterior
+from noregret.storable import storable
 from noregret.text import digits, times
 from noregret.widths import Assumptions
 
@@ -20,6 +21,7 @@ Number = TypeVar("Number", float, Vector)
 
 
 @final
+@storable("Units")
 @dataclass(frozen=True, slots=True)
 class Units:
     """Between the user's values and ours, which are centred on the offset and larger is better."""

@@ -18,9 +18,11 @@ from noregret.optimizer.trace import Records
 from noregret.policies import Evidence, Proposal
 from noregret.pools import Points, is_frame
 from noregret.posteriors import Observations
+from noregret.storable import storable
 
 
 @final
+@storable("RunState")
 @dataclass(slots=True, eq=False)
 class RunState:
     """Ledger, tickets and records of one run; an entry is made wholly or not at all."""

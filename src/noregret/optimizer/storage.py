@@ -1,7 +1,7 @@
 """A run on disk: one file, no pickle, written all or nothing.
 
-The file is a zip of NumPy arrays and one JSON tree. The tree names the parts by class and field;
-only classes listed here are ever built from it.
+The file is a zip of NumPy arrays and one JSON tree. The tree names the parts by tag and field;
+only classes marked `storable` are ever built from it.
 """
 
 from __future__ import annotations
@@ -18,141 +18,28 @@ from typing import Any, final
 
 import numpy as np
 
-from noregret.acquisitions import UCB, ExpectedImprovement, KnowledgeGradient, Thompson
-from noregret.arrays import Mask, Matrix
-from noregret.automatic.policy import AutoPolicy, AutoState
-from noregret.automatic.settings import AutoModel, AutoSettings
-from noregret.batching import (
-    FixedSize,
-    GlobalRatio,
-    LocalRatio,
-    ProductBound,
-    Repeat,
-    Settle,
-    Stay,
-)
+from noregret.arrays import Matrix
 from noregret.errors import SnapshotError
-from noregret.fitting import (
-    FittedModel,
-    Fixed,
-    Grouped,
-    Joint,
-    MAPEstimate,
-    PureError,
-    WithCandidateEffect,
-)
-from noregret.kernels import (
-    RBF,
-    CandidateEffect,
-    Categorical,
-    Kernel,
-    Linear,
-    Matern,
-    Polynomial,
-    Product,
-    QuadratureFeatures,
-    Scaled,
-    Sum,
-    Tanimoto,
-)
-from noregret.optimizer.ledger import Ledger
-from noregret.optimizer.pending import PendingBatch, PendingBatches
-from noregret.optimizer.results import Units
-from noregret.optimizer.trace import Records
+from noregret.kernels import Kernel
+from noregret.optimizer.run_state import RunState
 from noregret.policies import Policy
-from noregret.policies.bandit import Bandit, Belief
-from noregret.policies.baselines import EpsilonGreedy, Nothing, RandomSearch, Uniform
-from noregret.policies.designs import FarthestDesign, MostUncertain, SobolDesign, UniformDesign
-from noregret.policies.evolution import Evolution, Population
-from noregret.policies.fourier_thompson import ThompsonQFF, Weights
-from noregret.policies.starts import GivenStart, UncertaintySampling, UniformStart
 from noregret.pools import Domain, Points
-from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample, cholesky
 from noregret.search import BoxSearch, Enumeration, search_of
-from noregret.widths import (
-    BayesianWidth,
-    BBKBExperimentsWidth,
-    BBKBWidth,
-    BKBExperimentsWidth,
-    BKBWidth,
-    ConstantWidth,
-    EIWidth,
-    GrowingWidth,
-    GuessAndDouble,
-    Information,
-    KnownNorm,
-    RKHSWidth,
-    ScaledWidth,
-)
+from noregret.storable import class_of, tag_of
 
-FORMAT = 7
+FORMAT = 8
+LAST_READERS = {7: "1865117"}  # the last commit that reads a format of before
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Parts:
-    """All that an optimizer is, but for the pool."""
-
-    policy: Policy[Any]
-    state: Any
-    units: Units
-    seed: int
-    ledger: Ledger
-    pending: PendingBatches
-    records: Records
-    excluded: Mask
-
-
-KNOWN: dict[str, type[Any]] = {
-    known.__name__: known
-    for known in (
-        *(
-            RBF,
-            Matern,
-            Linear,
-            Polynomial,
-            Tanimoto,
-            Categorical,
-            CandidateEffect,
-            Scaled,
-            Sum,
-            Product,
-        ),
-        *(RKHSWidth, BayesianWidth, EIWidth, BKBWidth, BBKBWidth, ScaledWidth),
-        *(ConstantWidth, GrowingWidth, BKBExperimentsWidth, BBKBExperimentsWidth),
-        *(Information, KnownNorm, GuessAndDouble),
-        *(UCB, ExpectedImprovement, Thompson, KnowledgeGradient),
-        *(FixedSize, ProductBound, GlobalRatio, LocalRatio, Repeat, Stay, Settle),
-        *(UniformStart, GivenStart, UncertaintySampling),
-        *(UniformDesign, SobolDesign, FarthestDesign, MostUncertain),
-        *(ExactPosterior, NystromPosterior, Oversample, Observations, cholesky.Factor),
-        *(Bandit, Belief, AutoPolicy, AutoState),
-        *(
-            Grouped,
-            Fixed,
-            Joint,
-            WithCandidateEffect,
-            AutoSettings,
-            AutoModel,
-            FittedModel,
-            MAPEstimate,
-            PureError,
-        ),
-        *(Uniform, EpsilonGreedy, Nothing, RandomSearch, Evolution, Population),
-        *(ThompsonQFF, QuadratureFeatures, Weights),
-        *(Units, Ledger, PendingBatches, PendingBatch, Records, Parts),
-    )
-}
-
-
-def write(path: Path, parts: Parts, pool: Points) -> None:
+def write(path: Path, policy: Policy[Any], state: object, run_state: RunState) -> None:
     """Write a run; after a crash the file holds either the old run or the new one, whole."""
-    writer = _Writer(pool)
+    points = run_state.points
+    writer = _Writer(points)
     tree = {
         "format": FORMAT,
-        "pool": pool.fingerprint(),
-        "extra": writer.encode(pool.extra),
-        "parts": writer.encode(parts),
+        "pool": points.fingerprint(),
+        "extra": writer.encode(points.extra),
+        "run": writer.encode((policy, state, run_state)),
     }
     if not path.name:
         raise SnapshotError(f"cannot save to {str(path)!r}: give the name of a file.")
@@ -177,8 +64,8 @@ def write(path: Path, parts: Parts, pool: Points) -> None:
         raise
 
 
-def read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Points, Parts]:
-    """Read a run back, with the points it has met; pool and kernels of others are given again."""
+def read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Policy[Any], Any, RunState]:
+    """Read policy, state and run state; the pool, and kernels of others, are given again."""
     try:
         return _read(path, pool, kernel)
     except SnapshotError:
@@ -189,7 +76,7 @@ def read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Points, Parts
         raise SnapshotError(f"{path} is not a run saved by noregret: {error!r}.") from error
 
 
-def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Points, Parts]:
+def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Policy[Any], Any, RunState]:
     with zipfile.ZipFile(path) as archive:
         tree = json.loads(archive.read("run.json"))
         arrays = {
@@ -198,9 +85,7 @@ def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Points, Part
             if entry.endswith(".npy")
         }
     if tree.get("format") != FORMAT:
-        raise SnapshotError(
-            f"{path} has format {tree.get('format')!r}; this version reads {FORMAT}."
-        )
+        raise SnapshotError(_other_format(path, tree.get("format")))
     if tree["pool"] != pool.fingerprint():
         raise SnapshotError(
             f"{path} was saved with another pool: rows, their order or names differ. "
@@ -208,17 +93,25 @@ def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Points, Part
         )
     extra = arrays[tree["extra"]["array"]]
     points = Points(pool, extra if len(extra) else None)
-    parts = _Reader(points, arrays, kernel).decode(tree["parts"])
-    assert isinstance(parts, Parts)
-    return points, parts
+    policy, state, run_state = _Reader(points, arrays, kernel).decode(tree["run"])
+    assert isinstance(run_state, RunState)
+    return policy, state, run_state
+
+
+def _other_format(path: Path, found: object) -> str:
+    reader = "An older or newer version of noregret reads it."
+    if isinstance(found, int) and found in LAST_READERS:
+        commit = LAST_READERS[found]
+        reader = f"noregret at commit {commit} reads it: finish the run there, or start again."
+    return f"{path} has format {found!r}; this version reads {FORMAT}. {reader}"
 
 
 @final
 class _Writer:
     """Turns parts into a JSON tree, setting arrays aside."""
 
-    def __init__(self, pool: Points) -> None:
-        self.pool = pool
+    def __init__(self, points: Points) -> None:
+        self.points = points
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
         self._kernel: Kernel | None = None
 
@@ -227,6 +120,8 @@ class _Writer:
             value = value.item()
         if value is None or isinstance(value, bool | int | float | str):
             return value
+        if isinstance(value, Points):
+            return {"points": True}
         if isinstance(value, Enumeration | BoxSearch):
             return {"search": True}
         if isinstance(value, np.ndarray):
@@ -239,13 +134,14 @@ class _Writer:
             return {"dict": [[self.encode(k), self.encode(v)] for k, v in value.items()]}
         if isinstance(value, Kernel) and not _ours(value):
             return self._foreign(value)
-        if KNOWN.get(type(value).__name__) is type(value):
-            fields = [field.name for field in dataclasses.fields(value) if field.init]
-            parts = {name: self.encode(getattr(value, name)) for name in fields}
-            return {"class": type(value).__name__, "fields": parts}
-        raise SnapshotError(
-            f"a {type(value).__name__} cannot be saved: only this library's parts and kernels can."
-        )
+        tag = tag_of(value)
+        if tag is None:
+            raise SnapshotError(
+                f"a {type(value).__name__} cannot be saved: only this library's parts and kernels "
+                "can, and dataclasses that you mark @storable(tag)."
+            )
+        fields = [field.name for field in dataclasses.fields(value) if field.init]
+        return {"tag": tag, "fields": {name: self.encode(getattr(value, name)) for name in fields}}
 
     def _foreign(self, kernel: Kernel) -> Any:
         if self._kernel is not None and self._kernel is not kernel:
@@ -254,7 +150,7 @@ class _Writer:
                 "make one kernel object of them."
             )
         self._kernel = kernel
-        return {"given": self.encode(_sample(kernel, self.pool))}
+        return {"given": self.encode(_sample(kernel, self.points))}
 
 
 @final
@@ -262,16 +158,21 @@ class _Writer:
 class _Reader:
     """Builds parts from a JSON tree and arrays."""
 
-    pool: Points
+    points: Points
     arrays: dict[str, np.ndarray[Any, Any]]
     kernel: Kernel | None
 
     def decode(self, node: Any) -> Any:
         if not isinstance(node, dict):
             return node
-        if "class" in node:
-            fields = {name: self.decode(child) for name, child in node["fields"].items()}
-            return KNOWN[node["class"]](**fields)
+        if "tag" in node:
+            part = class_of(node["tag"])
+            if part is None:
+                raise SnapshotError(
+                    f"this run holds a part that is not known here, {node['tag']!r}. If its class "
+                    "is yours, import it first."
+                )
+            return part(**{name: self.decode(child) for name, child in node["fields"].items()})
         if "array" in node:
             return self.arrays[node["array"]]
         if "list" in node:
@@ -280,18 +181,20 @@ class _Reader:
             return tuple(self.decode(child) for child in node["tuple"])
         if "dict" in node:
             return {self.decode(k): self.decode(v) for k, v in node["dict"]}
+        if "points" in node:
+            return self.points
         if "search" in node:
-            return search_of(self.pool)
+            return search_of(self.points)
         return self._given(self.decode(node["given"]))
 
     def _given(self, saved: Any) -> Kernel:
         if self.kernel is None:
             raise SnapshotError(
                 "this run used a kernel that is not one of this library's, or a function or matrix "
-                "of yours, which are not kept: give it again, "
+                "of yours, which are not saved: give it again, "
                 "load(path, pool=pool, kernel=your_kernel)."
             )
-        if not np.array_equal(_sample(self.kernel, self.pool), saved):
+        if not np.array_equal(_sample(self.kernel, self.points), saved):
             raise SnapshotError(
                 "load(kernel=...) is not the kernel of the saved run: it differs on rows of the "
                 "pool. Give the very kernel that the algorithm was given."
@@ -301,13 +204,13 @@ class _Reader:
 
 def _ours(kernel: Kernel) -> bool:
     """Tell whether a kernel is this library's down to its leaves."""
-    if KNOWN.get(type(kernel).__name__) is not type(kernel):
+    if tag_of(kernel) is None:
         return False
-    parts = [getattr(kernel, field.name) for field in dataclasses.fields(kernel)]  # type: ignore[arg-type]  # known
+    parts = [getattr(kernel, field.name) for field in dataclasses.fields(kernel)]  # type: ignore[arg-type]  # storable
     return all(_ours(part) for part in parts if isinstance(part, Kernel))
 
 
-def _sample(kernel: Kernel, pool: Points) -> Matrix:
+def _sample(kernel: Kernel, points: Points) -> Matrix:
     """Return the kernel on a few rows, by which it is recognised."""
-    X = pool.glance(8)
+    X = points.glance(8)
     return np.asarray(kernel(X, X), dtype=np.float64)

@@ -14,6 +14,7 @@ from noregret.arrays import Indices, Matrix, Vector, extended
 from noregret.errors import ArgumentError, require_extra
 from noregret.optimizer.pending import PendingBatch
 from noregret.policies import ChoiceDiagnostics
+from noregret.storable import storable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -155,6 +156,7 @@ class Asked:
 
 
 @final
+@storable("Records")
 @dataclass(slots=True, eq=False)
 class Records:
     """The trace as it grows: some 100 bytes a batch, and 24 a run of one candidate in it.

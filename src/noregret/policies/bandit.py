@@ -27,6 +27,7 @@ from noregret.policies.starts import Start
 from noregret.pools import Picks
 from noregret.posteriors import Posterior
 from noregret.search import Ranking, Search
+from noregret.storable import storable
 from noregret.widths import Assumption, Information, NormBound, Width, WidthInputs
 
 LONG = 64  # different candidates told without an ask, from which on they are a long history
@@ -34,6 +35,7 @@ FOUND = Assumption("the highest bound on the box was found (many starts, not eve
 
 
 @final
+@storable("Belief")
 @dataclass(frozen=True, slots=True, eq=False)
 class Belief:
     """What is remembered from the opening of one batch to the next."""
@@ -45,6 +47,7 @@ class Belief:
 
 
 @final
+@storable("Bandit")
 @dataclass(frozen=True, slots=True, eq=False)
 class Bandit:
     """Choose by an acquisition over a posterior, in batches that a rule closes.

@@ -13,6 +13,7 @@ from noregret.errors import CertificateError, require_at_least, require_count, r
 from noregret.policies.base import Appraisal, Estimates, Evidence, Gap, Outlook, Proposal
 from noregret.policies.random_streams import Purpose
 from noregret.pools import Box, Picks
+from noregret.storable import storable
 
 EPSILON_GRID: tuple[Mapping[str, float], ...] = tuple(
     {"a": a, "b": b} for a in (0.1, 1.0, 10.0) for b in (1 / 3, 1 / 2, 1.0, 2.0)
@@ -21,6 +22,7 @@ TRIES = 16  # points of a box drawn for each one wanted, to find one that was no
 
 
 @final
+@storable("Nothing")
 @dataclass(frozen=True, slots=True)
 class Nothing:
     """The state of a policy that remembers nothing."""
@@ -78,6 +80,7 @@ def _begin(self: object) -> Nothing:
 
 
 @final
+@storable("Uniform")
 @dataclass(frozen=True, slots=True)
 class Uniform:
     """Draw every evaluation uniformly from the candidates that are not excluded."""
@@ -101,6 +104,7 @@ class Uniform:
 
 
 @final
+@storable("RandomSearch")
 @dataclass(frozen=True, slots=True)
 class RandomSearch:
     """Draw every evaluation uniformly from the candidates evaluated least often.
@@ -157,6 +161,7 @@ class RandomSearch:
 
 
 @final
+@storable("EpsilonGreedy")
 @dataclass(frozen=True, slots=True)
 class EpsilonGreedy:
     """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far.

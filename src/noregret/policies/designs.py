@@ -22,6 +22,7 @@ from noregret.policies.random_streams import Purpose, stream
 from noregret.policies.starts import before_values
 from noregret.pools import Box, Picks, Points, Pool, Scales, as_numbers, numbers
 from noregret.search import Search
+from noregret.storable import storable
 
 NONE: Indices = np.empty(0, dtype=np.int64)
 CLOUD = 1024  # points of a box among which a design is looked for, at least …
@@ -30,6 +31,7 @@ MOST_SOBOL = 21_201  # dimensions of SciPy's sequence
 
 
 @final
+@storable("UniformDesign")
 @dataclass(frozen=True, slots=True)
 class UniformDesign:
     """Start with `size` different candidates drawn uniformly.
@@ -57,6 +59,7 @@ class UniformDesign:
 
 
 @final
+@storable("SobolDesign")
 @dataclass(frozen=True, slots=True)
 class SobolDesign:
     """Start with `size` candidates spread as evenly as a quasi-random sequence.
@@ -115,6 +118,7 @@ class SobolDesign:
 
 
 @final
+@storable("FarthestDesign")
 @dataclass(frozen=True, slots=True)
 class FarthestDesign:
     """Start with `size` candidates, each the farthest from those before it and all that is known.
@@ -204,6 +208,7 @@ class UncertaintyDesign:
 
 
 @final
+@storable("MostUncertain")
 @dataclass(frozen=True, slots=True)
 class MostUncertain:
     """An `UncertaintyDesign` that knows its kernel."""

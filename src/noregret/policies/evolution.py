@@ -26,6 +26,7 @@ from noregret.policies.baselines import (
 from noregret.policies.random_streams import Purpose
 from noregret.pools import BitSquares, Box, Picks, Points, Scales, as_numbers, hashed, numbers
 from noregret.posteriors import Observations
+from noregret.storable import storable
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]  # columns of each group
 KEPT = 4096  # candidates whose kin is remembered
@@ -173,6 +174,7 @@ def _rule(dim: int, problem: str) -> str:
 
 
 @final
+@storable("Population")
 @dataclass(frozen=True, slots=True, eq=False)
 class Population:
     """The last evaluations, each an individual, oldest first."""
@@ -193,6 +195,7 @@ class Population:
 
 
 @final
+@storable("Evolution")
 @dataclass(frozen=True, slots=True)
 class Evolution:
     """Mutate the best of a few members of a population; the child joins, the oldest leaves.

@@ -24,6 +24,7 @@ from noregret.policies.model_view import appraised
 from noregret.policies.random_streams import Purpose
 from noregret.pools import Picks
 from noregret.posteriors import ExactPosterior, Observations, cholesky
+from noregret.storable import storable
 
 LEAST_RIDGE = 1e-8  # of the variance: V has condition t/ridge, and eps·10⁸·t must stay below 1
 NO_THEOREM = (
@@ -33,6 +34,7 @@ NO_THEOREM = (
 
 
 @final
+@storable("Weights")
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
     """What is known of the weights θ of f = φᵀθ: precision V and precision_mean V·E[θ]."""
@@ -60,6 +62,7 @@ class Weights:
 
 
 @final
+@storable("ThompsonQFF")
 @dataclass(frozen=True, slots=True)
 class ThompsonQFF:
     """Evaluate the best candidate of a function drawn from the posterior, one draw each.

@@ -14,6 +14,7 @@ from noregret.policies.random_streams import Purpose
 from noregret.pools import Picks
 from noregret.posteriors import ExactPosterior, Observations, bless
 from noregret.search import Search
+from noregret.storable import storable
 
 MANY = 4096  # evaluated candidates from which on a start sees them thinned …
 OVERSAMPLE = 8.0  # … to some times their effective dimension
@@ -32,6 +33,7 @@ class Start(Protocol):
 
 
 @final
+@storable("UniformStart")
 @dataclass(frozen=True, slots=True)
 class UniformStart:
     """One candidate drawn uniformly, unless something was told before (BBKB 2020, Alg. 1, L1)."""
@@ -45,6 +47,7 @@ class UniformStart:
 
 
 @final
+@storable("GivenStart")
 @dataclass(frozen=True, slots=True)
 class GivenStart:
     """The candidates given, each once."""
@@ -60,6 +63,7 @@ class GivenStart:
 
 
 @final
+@storable("UncertaintySampling")
 @dataclass(frozen=True, slots=True)
 class UncertaintySampling:
     """The most uncertain candidate, again and again, until batches are large enough.

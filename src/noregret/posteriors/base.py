@@ -10,9 +10,11 @@ import numpy as np
 
 from noregret.arrays import Indices, Matrix, Rows, Vector, stacked
 from noregret.kernels import Kernel
+from noregret.storable import storable
 
 
 @final
+@storable("Observations")
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
     """Unique evaluated points: pool rows, features, how often evaluated, average value."""

@@ -19,6 +19,7 @@ from scipy.linalg import blas, lapack
 
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.errors import KernelError, NumericalWarning
+from noregret.storable import storable
 
 
 @lru_cache(maxsize=1)
@@ -92,6 +93,7 @@ def inverse_lower(L: Matrix) -> Matrix:
 
 
 @final
+@storable("Factor")
 @dataclass(slots=True, eq=False)
 class Factor:
     """L with L Lᵀ = A, and what is found from it once, where it is asked for."""

@@ -10,9 +10,11 @@ import numpy as np
 
 from noregret.arrays import Indices, Vector
 from noregret.errors import require_count, require_positive, require_probability
+from noregret.storable import storable
 
 
 @final
+@storable("Oversample")
 @dataclass(frozen=True, slots=True)
 class Oversample:
     """q̄, the factor on inclusion probabilities: larger is more accurate and costs more.

@@ -15,6 +15,7 @@ from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Observations, least_norm
 from noregret.posteriors.cholesky import EPS, Factor
+from noregret.storable import storable
 
 MOST_POINTS = 32_768  # of an exact posterior: its factor takes 8 GB
 LONGEST_TAIL = 64  # updates carried beside a factor, at least; n/2 where that is more
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 
 
 @final
+@storable("ExactPosterior")
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactPosterior:
     """The Gaussian-process posterior, held on unique points with multiplicities.

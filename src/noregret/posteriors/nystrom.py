@@ -14,6 +14,7 @@ from noregret.posteriors.base import Observations, least_norm, merged, subset
 from noregret.posteriors.cholesky import EPS
 from noregret.posteriors.dictionary import Oversample, inclusion_probabilities, sample_members
 from noregret.posteriors.leverage_scores import bless
+from noregret.storable import storable
 from noregret.threads import parallel_map
 
 MOST_GRAM = 2048  # points among which kernel values are kept
@@ -24,6 +25,7 @@ OUTGROWN = 3.0  # times the expected size of a draw at which a sticky dictionary
 
 
 @final
+@storable("NystromPosterior")
 @dataclass(frozen=True, slots=True, eq=False)
 class NystromPosterior:
     """The DTC posterior of BKB and BBKB on a resampled dictionary of m evaluated points.

@@ -15,9 +15,11 @@ from typing import Protocol, TypeAlias, final, runtime_checkable
 
 from noregret.errors import require_positive
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
+from noregret.storable import storable
 
 
 @final
+@storable("Information")
 @dataclass(frozen=True, slots=True)
 class Information:
     """Running sums over evaluations, each with its variance when its batch was opened.
@@ -111,6 +113,7 @@ def scaled(self: Width, factor: float) -> ScaledWidth:
 
 
 @final
+@storable("ScaledWidth")
 @dataclass(frozen=True, slots=True)
 class ScaledWidth:
     """Any width times a plain multiplier. Written `0.5 * width`.

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from typing import final
 
 from noregret.errors import require_at_least, require_positive, require_probability
+from noregret.storable import storable
 from noregret.widths.base import Assumption, Assumptions, WidthInputs, norm_is_bounded, scaled
 
 
 @final
+@storable("BKBExperimentsWidth")
 @dataclass(frozen=True, slots=True)
 class BKBExperimentsWidth:
     """As the papers' figures were run: F + (ξ/√λ)·√(log t·Σ σ̃²_t(x_s)/λ + log(1/δ)).
@@ -49,6 +51,7 @@ class BKBExperimentsWidth:
 
 
 @final
+@storable("BBKBExperimentsWidth")
 @dataclass(frozen=True, slots=True)
 class BBKBExperimentsWidth:
     """As the papers' figures were run: F + (ξ/√λ)·√(C̃·Σ log(1 + σ̃²_stale(x_s)/λ) + log(1/δ)).
@@ -81,6 +84,7 @@ class BBKBExperimentsWidth:
 
 
 @final
+@storable("ConstantWidth")
 @dataclass(frozen=True, slots=True)
 class ConstantWidth:
     """The same beta always, chosen by hand; 1 with Thompson sampling draws from the posterior.
@@ -109,6 +113,7 @@ class ConstantWidth:
 
 
 @final
+@storable("GrowingWidth")
 @dataclass(frozen=True, slots=True)
 class GrowingWidth:
     """beta = factor·√(2 log(1 + t)), t values told: as a theorem's grows, but narrower.

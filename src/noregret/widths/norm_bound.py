@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, final
 
 from noregret.errors import require_positive
+from noregret.storable import storable
 from noregret.widths.base import Assumption, Assumptions, Width, WidthInputs, is_refuted
 
 
@@ -22,6 +23,7 @@ class NormBound(Protocol):
 
 
 @final
+@storable("KnownNorm")
 @dataclass(frozen=True, slots=True)
 class KnownNorm:
     """F is given and stays."""
@@ -39,6 +41,7 @@ class KnownNorm:
 
 
 @final
+@storable("GuessAndDouble")
 @dataclass(frozen=True, slots=True)
 class GuessAndDouble:
     """F is guessed, and doubled as long as what was seen contradicts the guess.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import final
 
 from noregret.errors import require_at_least, require_probability
+from noregret.storable import storable
 from noregret.widths.base import (
     ALPHA,
     EPSILON,
@@ -26,6 +27,7 @@ from noregret.widths.base import (
 
 
 @final
+@storable("RKHSWidth")
 @dataclass(frozen=True, slots=True)
 class RKHSWidth:
     """For a fixed f of bounded norm and the exact posterior: F + (ξ/√λ)·√(L + 2 log(1/δ)).
@@ -55,6 +57,7 @@ class RKHSWidth:
 
 
 @final
+@storable("BayesianWidth")
 @dataclass(frozen=True, slots=True)
 class BayesianWidth:
     """For f drawn from the prior over a finite pool: √(2 log(N (t+1)² π²/(6δ))).
@@ -90,6 +93,7 @@ class BayesianWidth:
 
 
 @final
+@storable("EIWidth")
 @dataclass(frozen=True, slots=True)
 class EIWidth:
     """For expected improvement: β² = L + √(L·log((t+1)/δ)) + log((t+1)/δ).
@@ -125,6 +129,7 @@ class EIWidth:
 
 
 @final
+@storable("BKBWidth")
 @dataclass(frozen=True, slots=True)
 class BKBWidth:
     """BKB's theorem, mended:
@@ -164,6 +169,7 @@ class BKBWidth:
 
 
 @final
+@storable("BBKBWidth")
 @dataclass(frozen=True, slots=True)
 class BBKBWidth:
     """BBKB's theorem: C̃·[2(ξ/√λ)·√(Σ log(1 + 3σ̃²_stale(x_s)/λ) + log(1/δ)) + (1 + √2)·F].
