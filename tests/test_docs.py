@@ -32,8 +32,8 @@ def test_docstring_examples_run(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name), extraglobs=at_hand).failed == 0
 
 
-# Classes that people hold in their hands: every method has an example of its own, and every
-# property one there or in its class.
+# Classes that people hold in their hands: every method and property has an example of its own, or
+# is shown in that of its class or of another method.
 IN_HAND = (
     *(noregret.Optimizer, noregret.Batch, noregret.Result, noregret.Pool, noregret.Box),
     *(noregret.Best, noregret.Certificate, noregret.Evaluated, noregret.Explanation),
@@ -49,12 +49,13 @@ def public_names() -> Iterator[tuple[str, object]]:
             if inspect.isclass(thing) or inspect.isfunction(thing):
                 yield prefix + name, thing
     for kind in IN_HAND:
-        for name, thing in vars(kind).items():
-            if name.startswith("_"):
-                continue
-            shown = isinstance(thing, property) and re.search(rf"\.{name}\b", _example(kind))
+        members = {name: thing for name, thing in vars(kind).items() if not name.startswith("_")}
+        shown = "".join(map(_example, (kind, *members.values())))
+        for name, thing in members.items():
             method = inspect.isroutine(thing) or isinstance(thing, property)
-            if method and not shown and not inspect.ismemberdescriptor(thing):
+            if not method or inspect.ismemberdescriptor(thing):
+                continue
+            if _example(thing) or not re.search(rf"\.{name}\b", shown):
                 yield f"{kind.__name__}.{name}", thing
 
 
