@@ -44,8 +44,8 @@ test-slow: .venv/installed  ## what `make test` leaves out: long tests, and prop
 mutants: .venv/installed  ## plant errors one at a time; each must be caught by a named test
 	$(THREADS) $(BIN)/python tests/mutants.py
 
-digests: .venv/installed  ## what every algorithm chooses, against tests/digests.json (seconds)
-	$(THREADS) $(BIN)/python tests/digests.py
+digests: .venv/installed  ## what every algorithm chooses, against tests/digests/digests.json (seconds)
+	$(THREADS) $(BIN)/python tests/digests
 
 examples: .venv/installed  ## real problems, a page each; data in ../shared/data or NOREGRET_DATA
 	for name in molecules reactions prints housing architectures hyperparameters; do \

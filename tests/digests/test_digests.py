@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from digest_runs import runs
-from digest_words import differences
-from digests import is_elsewhere, recorded
+from digests.record import differences, recorded
+from digests.runs import is_elsewhere, runs
 
 RUNS = runs()
 

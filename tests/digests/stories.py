@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
-from digest_problems import Problem, problem
-from digest_words import Record, chosen, hashed, numbers, state
+from digests.problems import Problem, problem
+from digests.record import Record, chosen, hashed, numbers, state
 
 Make = Callable[[Problem], nr.Optimizer]
 Story = Callable[[nr.Optimizer, Problem, int], str]

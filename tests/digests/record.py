@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from scipy.linalg import lapack
 
 import noregret as nr
 
+FILE = Path(__file__).with_name("digests.json")
 Record = dict[str, str]  # of a run, by what is told; words with blanks between them
 CLOSE, TINY = 1e-6, 1e-9  # relative and absolute, of numbers: other machines round otherwise
 LOOKED_AT = 4  # candidates of whom the posterior is recorded
@@ -129,3 +132,16 @@ def alike(a: str, b: str) -> bool:
         return math.isclose(float(a), float(b), rel_tol=CLOSE, abs_tol=TINY)
     except ValueError:
         return False
+
+
+def recorded() -> dict[str, Record]:
+    """Return the record of every run by its name."""
+    if not FILE.exists():
+        return {}
+    kept: dict[str, Record] = json.loads(FILE.read_text())
+    return kept
+
+
+def write(records: dict[str, Record]) -> None:
+    lines = [f"{json.dumps(name)}: {json.dumps(records[name])}" for name in sorted(records)]
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")

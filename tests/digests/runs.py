@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
-from digest_problems import Problem
-from digest_stories import (
+from digests.problems import Problem
+from digests.record import Record, rounding
+from digests.stories import (
     Make,
     dimension,
     drive,
@@ -22,7 +23,6 @@ from digest_stories import (
     tuned,
     weighty,
 )
-from digest_words import Record, rounding
 
 Run = Callable[[], Record]
 
@@ -218,3 +218,8 @@ def loops() -> dict[str, Run]:
 def is_delicate(name: str) -> bool:
     """Whether rounding decides: on a box, between candidates all the same, in drawing hundreds."""
     return "box" in name or name in ("auto/constant", "many/bbkb-sticky")
+
+
+def is_elsewhere(name: str, kept: dict[str, Record]) -> bool:
+    """Whether a run hangs on rounding, and this machine rounds otherwise than the record's."""
+    return name == "rounding" or (is_delicate(name) and kept.get("rounding") != rounding())

@@ -1,41 +1,22 @@
 """Digest what every algorithm chooses, and compare with what it chose before.
 
-    python tests/digests.py              compare every run with the record, digests.json
-    python tests/digests.py auto/ box    only those with one of these words in their names
-    python tests/digests.py --write      record anew what has changed
+    python tests/digests              compare every run with the record, digests.json
+    python tests/digests auto/ box    only those with one of these words in their names
+    python tests/digests --write      record again what has changed
 
 Choices must be the same, numbers the same up to rounding. A change that means to choose otherwise
-writes the record anew, in a commit of its own with a `numerics` fragment.
+writes the record again, in a commit of its own with a `numerics` fragment.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
-from digest_runs import Run, is_delicate, runs
-from digest_words import Record, differences, rounding
+sys.path.insert(0, str(Path(__file__).parents[1]))  # where the package of the digests lies
 
-FILE = Path(__file__).with_suffix(".json")
-
-
-def recorded() -> dict[str, Record]:
-    """Return the record of every run by its name."""
-    if not FILE.exists():
-        return {}
-    kept: dict[str, Record] = json.loads(FILE.read_text())
-    return kept
-
-
-def write(records: dict[str, Record]) -> None:
-    lines = [f"{json.dumps(name)}: {json.dumps(records[name])}" for name in sorted(records)]
-    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-
-
-def is_elsewhere(name: str, kept: dict[str, Record]) -> bool:
-    """Whether a run hangs on rounding, and this machine rounds otherwise than the record's."""
-    return name == "rounding" or (is_delicate(name) and kept.get("rounding") != rounding())
+from digests.record import Record, differences, recorded, write
+from digests.runs import Run, is_elsewhere, runs
 
 
 def made(run: Run) -> Record:
