@@ -48,7 +48,7 @@ def stacked(above: Rows, below: Rows) -> Rows:
     return np.concatenate([above, below]) if len(above) else below
 
 
-Column = TypeVar("Column", Indices, Vector)
+Column = TypeVar("Column", Indices, Vector, npt.NDArray[np.void])
 
 
 def extended(column: Column, new: Column) -> Column:

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from noregret.arrays import Indices
 from noregret.errors import TellError
-from noregret.optimizer.pending import MOST_RECEIPTS, PendingBatch, PendingBatches, digest_of
+from noregret.optimizer.pending import (
+    MOST_RECEIPTS,
+    PendingBatch,
+    PendingBatches,
+    as_runs,
+    digest_of,
+)
 
 ROWS = 4
 contents = st.lists(st.tuples(st.integers(0, ROWS - 1), st.integers(1, 3)), min_size=1, max_size=4)
@@ -26,7 +32,7 @@ def hand_out(
 ) -> PendingBatch:
     rows = np.array([row for row, _ in content], dtype=np.int64)
     repeats = np.array([count for _, count in content], dtype=np.int64)
-    return tickets.open(worker, rows, repeats, np.full(len(rows), variance), "reason")
+    return tickets.open(worker, as_runs(rows, repeats, np.full(len(rows), variance)), "reason")
 
 
 def tell(tickets: PendingBatches, ticket: PendingBatch, positions: list[int]) -> None:
@@ -141,7 +147,7 @@ def test_the_first_open_stretch_ends_at_the_first_gap() -> None:
     ticket = hand_out(tickets, [(0, 3), (1, 3)])
     tell(tickets, ticket, [0, 3])
     assert ticket.first_open_stretch() == (1, 3)
-    assert ticket.open_runs().tolist() == [2, 2]
+    assert ticket.open_positions().tolist() == [1, 2, 4, 5]
     tell(tickets, ticket, [1, 2])
     assert ticket.first_open_stretch() == (4, 6)
     assert ticket.runs_of(np.array([0, 2, 3, 5])).tolist() == [0, 0, 1, 1]

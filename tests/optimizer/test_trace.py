@@ -15,7 +15,7 @@ import pytest
 
 import noregret as nr
 from noregret.errors import MissingExtraError
-from noregret.optimizer.pending import PendingBatch
+from noregret.optimizer.pending import PendingBatches, as_runs
 from noregret.optimizer.trace import COLUMNS, Records
 from noregret.policies import ChoiceDiagnostics
 from slow_references import DenseGP
@@ -309,23 +309,17 @@ def test_without_the_package_the_error_names_the_extra(
 
 
 def test_many_batches_stay_light() -> None:
-    """A run of a year: O(1) a batch, some hundred bytes each, one entry for a word said often."""
-    records = Records()
+    """A run of a year: O(1) per batch, some hundred bytes each, one entry for a word said often."""
+    pending, records = PendingBatches(), Records()
     for i in range(20_000):
-        rows, repeats = np.array([i % 7]), np.array([1 + i % 3])
-        ticket = PendingBatch(
-            i, f"w{i % 4}", rows, repeats, np.array([0.5]), "full", *_open(repeats)
-        )
-        records.add(ticket, ChoiceDiagnostics(2.0, 3.0, 5), told=i, unique=7, asked=i, now=i + 0.5)
+        runs = as_runs(np.array([i % 7]), np.array([1 + i % 3]), np.array([0.5]))
+        batch = pending.open(f"w{i % 4}", runs, "full")
+        pending.settle_by_row(i % 7, 3, failed=False)
+        records.add(batch, ChoiceDiagnostics(2.0, 3.0, 5), told=i, unique=7, asked=i, now=i + 0.5)
     assert len(records.words) == 5
-    buffers = (records.counts, records.numbers, records.runs, records.variances)
+    buffers = (records.batches, records.runs)
     assert sum(b.base.nbytes for b in buffers if b.base is not None) <= 2 * 20_000 * (96 + 24) + 999
     trace = records.shown()
     np.testing.assert_array_equal(trace["switches"], np.arange(20_000))
     np.testing.assert_array_equal(trace["size"], 1 + np.arange(20_000) % 3)
     assert trace["worker"][:6].tolist() == ["w0", "w1", "w2", "w3", "w0", "w1"]
-
-
-def _open(repeats: Any) -> tuple[Any, Any]:
-    count = int(repeats.sum())
-    return np.zeros(count, dtype=np.int8), np.full(count, np.nan)

@@ -212,8 +212,8 @@ class Optimizer:
     @in_turn
     def sequence(self) -> Keys:
         """The id of every evaluation asked for, in order."""
-        rows, repeats = self._run_state.records.runs.T
-        return self._run_state.points.keys(np.repeat(rows, repeats))
+        runs = self._run_state.records.runs
+        return self._run_state.points.keys(np.repeat(runs["row"], runs["repeats"]))
 
     @property
     @in_turn

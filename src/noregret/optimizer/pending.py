@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import final
+from typing import Final, TypeAlias, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,43 +15,53 @@ from noregret.storable import storable
 
 MOST_RECEIPTS = 10_000  # of closed batches, kept to recognise what is told again
 OPEN, TOLD, FAILED_ONCE, TOLD_BY_ID, WITHDRAWN = range(5)  # what became of an evaluation
+Key = TypeVar("Key", int, tuple[int, int])
+Receipt: TypeAlias = tuple[int, int, str]  # start, stop, digest
+
+
+Runs: TypeAlias = npt.NDArray[np.void]  # of one candidate each, as RUN
+RUN: Final = np.dtype([("row", np.int64), ("repeats", np.int64), ("variance", np.float64)])
+
+
+def as_runs(rows: Indices, repeats: Indices, variances: Vector) -> Runs:
+    """Return runs of evaluations; `variances` are σ²_stale when the batch was opened."""
+    runs = np.empty(len(rows), dtype=RUN)
+    runs["row"], runs["repeats"], runs["variance"] = rows, repeats, variances
+    return runs
 
 
 @final
 @storable("PendingBatch")
 @dataclass(slots=True, eq=False)
 class PendingBatch:
-    """One batch handed out: runs of rows, and the fate of each evaluation."""
+    """One batch handed out: its runs, and the fate of each evaluation."""
 
     number: int
     worker: str
-    rows: Indices  # (runs,)
-    repeats: Indices  # (runs,)
-    variances: Vector  # (runs,) σ²_stale when the batch was opened
+    runs: Runs
     reason: str
     fate: npt.NDArray[np.int8]  # (evaluations,)
     values: Vector  # (evaluations,) as told; NaN where there is none
-    receipts: list[tuple[int, int, str]] = field(default_factory=list)  # start, stop, digest
-
-    @property
-    def is_open(self) -> bool:
-        return bool((self.fate == OPEN).any())
-
-    def open_runs(self) -> Indices:
-        """Return how many evaluations of each run are open."""
-        edges = np.concatenate([[0], np.cumsum(self.repeats)[:-1]])
-        return np.add.reduceat((self.fate == OPEN).astype(np.int64), edges)
+    receipts: list[Receipt] = field(default_factory=list)
 
     def runs_of(self, positions: Indices) -> Indices:
         """Return the run that each position belongs to."""
-        return np.searchsorted(np.cumsum(self.repeats), positions, side="right")
+        return np.searchsorted(np.cumsum(self.runs["repeats"]), positions, side="right")
+
+    def rows_of(self, positions: Indices) -> Indices:
+        """Return the row that is evaluated at each position."""
+        rows: Indices = self.runs["row"][self.runs_of(positions)]
+        return rows
+
+    def open_positions(self) -> Indices:
+        """Return where evaluations are open."""
+        return np.flatnonzero(self.fate == OPEN)
 
     def first_open_stretch(self) -> tuple[int, int]:
         """Return the first unbroken stretch of open evaluations."""
-        positions = np.flatnonzero(self.fate == OPEN)
-        start = int(positions[0])
+        positions = self.open_positions()
         gaps = np.flatnonzero(np.diff(positions) > 1)
-        return start, int(positions[gaps[0]] + 1 if gaps.size else positions[-1] + 1)
+        return int(positions[0]), int(positions[gaps[0] if gaps.size else -1]) + 1
 
 
 @final
@@ -65,19 +75,17 @@ class PendingBatches:
     by_number: dict[int, PendingBatch] = field(default_factory=dict)
     open_numbers: list[int] = field(default_factory=list)  # oldest first
     just_closed: list[int] = field(default_factory=list)  # since the last opening
-    closed: dict[int, list[tuple[int, int, str]]] = field(default_factory=dict)  # receipts
-    asked: dict[tuple[int, int], int] = field(default_factory=dict)  # (pending, run) → count
+    closed: dict[int, list[Receipt]] = field(default_factory=dict)
+    asked: dict[tuple[int, int], int] = field(default_factory=dict)  # (batch, run) → count
     unasked: dict[int, int] = field(default_factory=dict)  # row → count
     failed: dict[int, int] = field(default_factory=dict)  # row → failures, ever
 
-    def open(
-        self, worker: str, rows: Indices, repeats: Indices, variances: Vector, reason: str
-    ) -> PendingBatch:
+    def open(self, worker: str, runs: Runs, reason: str) -> PendingBatch:
         """Hand out a new batch; what was told before it is booked by now."""
         self._file_away()
-        fate = np.zeros(int(repeats.sum()), dtype=np.int8)
+        fate = np.full(int(runs["repeats"].sum()), OPEN, dtype=np.int8)
         values = np.full(len(fate), np.nan)
-        pending = PendingBatch(self.opened, worker, rows, repeats, variances, reason, fate, values)
+        pending = PendingBatch(self.opened, worker, runs, reason, fate, values)
         self.by_number[pending.number] = pending
         self.open_numbers.append(pending.number)
         self.opened += 1
@@ -86,24 +94,18 @@ class PendingBatches:
 
     def held_by(self, worker: str) -> PendingBatch | None:
         """Return the oldest open batch of a worker."""
-        for number in self.open_numbers:
-            if self.by_number[number].worker == worker:
-                return self.by_number[number]
-        return None
+        return next((held for held in self._open() if held.worker == worker), None)
 
     def under_way(self) -> tuple[Indices, Indices]:
         """Return the rows under way and how many evaluations of each, oldest first."""
         counts: dict[int, int] = {}
-        for number in self.open_numbers:
-            pending = self.by_number[number]
-            for row, count in zip(pending.rows, pending.open_runs(), strict=True):
-                if count:
-                    counts[int(row)] = counts.get(int(row), 0) + int(count)
-        rows = np.fromiter(counts.keys(), dtype=np.int64, count=len(counts))
-        return rows, np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
+        for pending in self._open():
+            for run, count in counted(pending.runs_of(pending.open_positions())):
+                _add(counts, int(pending.runs["row"][run]), count)
+        return np.array(list(counts), dtype=np.int64), np.array([*counts.values()], dtype=np.int64)
 
     def stretch(self, number: int, start: int, stop: int) -> tuple[PendingBatch, Indices]:
-        """Return a pending and the positions [start, stop) of it, or say that it is unknown."""
+        """Return a batch and the positions [start, stop) of it, or say that it is unknown."""
         pending = self.by_number.get(number)
         if pending is None and 0 <= number < self.opened:
             raise TellError(
@@ -153,51 +155,47 @@ class PendingBatches:
         self.failures += int(failed.sum()) - late
         pending.fate[positions] = np.where(failed, FAILED_ONCE, TOLD)
         for run, count in counted(pending.runs_of(positions[failed])):
-            self._fail(int(pending.rows[run]), count)
-        for run, count in counted(pending.runs_of(positions[~failed])):
-            key = (pending.number, run)
-            self.asked[key] = self.asked.get(key, 0) + count
+            _add(self.failed, int(pending.runs["row"][run]), count)
+        self._count_asked(pending, positions[~failed])
         self._close_if_done(pending)
 
     def settle_by_row(self, row: int, count: int, *, failed: bool) -> None:
         """Let reports by id close open evaluations of that row, oldest first."""
         left = count
-        for number in list(self.open_numbers):
-            pending = self.by_number[number]
-            for run in np.flatnonzero(pending.rows == row):
-                edge = int(pending.repeats[:run].sum())
-                own = np.arange(edge, edge + int(pending.repeats[run]))
-                taken = own[pending.fate[own] == OPEN][:left]
-                left -= len(taken)
-                pending.fate[taken] = FAILED_ONCE if failed else TOLD_BY_ID
-                if taken.size and not failed:
-                    key = (number, int(run))
-                    self.asked[key] = self.asked.get(key, 0) + len(taken)
+        for pending in self._open():
+            taken = pending.open_positions()
+            taken = taken[pending.rows_of(taken) == row][:left]
+            left -= len(taken)
+            pending.fate[taken] = FAILED_ONCE if failed else TOLD_BY_ID
+            if not failed:
+                self._count_asked(pending, taken)
             self._close_if_done(pending)
         if failed:
             self.failures += count
-            self._fail(row, count)
+            _add(self.failed, row, count)
         elif left:
-            self.unasked[row] = self.unasked.get(row, 0) + left
-
-    def _fail(self, row: int, count: int) -> None:
-        self.failed[row] = self.failed.get(row, 0) + count
+            _add(self.unasked, row, left)
 
     def withdraw(self, rows: Indices) -> None:
         """Take open evaluations of these rows back; a value that still comes is accepted."""
-        for number in list(self.open_numbers):
-            pending = self.by_number[number]
-            runs = pending.runs_of(np.arange(len(pending.fate)))
-            unwanted = np.isin(pending.rows, rows)[runs] & (pending.fate == OPEN)
-            pending.fate[unwanted] = WITHDRAWN
+        for pending in self._open():
+            taken = pending.open_positions()
+            pending.fate[taken[np.isin(pending.rows_of(taken), rows)]] = WITHDRAWN
             self._close_if_done(pending)
+
+    def _open(self) -> list[PendingBatch]:
+        return [self.by_number[number] for number in self.open_numbers]
+
+    def _count_asked(self, pending: PendingBatch, positions: Indices) -> None:
+        for run, count in counted(pending.runs_of(positions)):
+            _add(self.asked, (pending.number, run), count)
 
     def _file_away(self) -> None:
         """Keep only the receipts of batches that were told wholly; the others may still be told."""
         for number in dict.fromkeys(self.just_closed):
             pending = self.by_number[number]
             if ((pending.fate == TOLD) | (pending.fate == TOLD_BY_ID)).all():
-                rows = np.repeat(pending.rows, pending.repeats)
+                rows = np.repeat(pending.runs["row"], pending.runs["repeats"])
                 digest = digest_of(rows, pending.values, np.isnan(pending.values))
                 self.closed[number] = [*pending.receipts, (0, len(rows), digest)]
                 del self.by_number[number]
@@ -206,11 +204,15 @@ class PendingBatches:
             self.closed.pop(next(iter(self.closed)))
 
     def _close_if_done(self, pending: PendingBatch) -> None:
-        if pending.is_open:
+        if (pending.fate == OPEN).any():
             return
         self.just_closed.append(pending.number)
         if pending.number in self.open_numbers:
             self.open_numbers.remove(pending.number)
+
+
+def _add(counts: dict[Key, int], key: Key, count: int) -> None:
+    counts[key] = counts.get(key, 0) + count
 
 
 def digest_of(rows: Indices, values: Vector, failed: Mask) -> str:

@@ -12,7 +12,14 @@ from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.errors import ArgumentError, TellError
 from noregret.optimizer.batch import MOST_VALUE, Batch, averaged, parsed
 from noregret.optimizer.ledger import Ledger
-from noregret.optimizer.pending import OPEN, PendingBatch, PendingBatches, counted, digest_of
+from noregret.optimizer.pending import (
+    OPEN,
+    PendingBatch,
+    PendingBatches,
+    as_runs,
+    counted,
+    digest_of,
+)
 from noregret.optimizer.results import Units
 from noregret.optimizer.trace import Records
 from noregret.policies import Evidence, Proposal
@@ -25,7 +32,7 @@ from noregret.storable import storable
 @storable("RunState")
 @dataclass(slots=True, eq=False)
 class RunState:
-    """Ledger, tickets and records of one run; an entry is made wholly or not at all."""
+    """Ledger, batches and records of one run; an entry is made wholly or not at all."""
 
     points: Points
     units: Units
@@ -37,47 +44,34 @@ class RunState:
 
     @classmethod
     def opened(cls, points: Points, units: Units, seed: int) -> RunState:
-        """Return empty books."""
-        N = points.candidates
-        return cls(
-            *(points, units, seed, Ledger(N), PendingBatches(), Records()),
-            np.zeros(N, dtype=np.bool_),
-        )
+        """Return the state of a run that nothing was told of."""
+        ledger, excluded = Ledger(points.candidates), np.zeros(points.candidates, dtype=np.bool_)
+        return cls(points, units, seed, ledger, PendingBatches(), Records(), excluded)
 
     def hand_out(
         self, worker: str, proposal: Proposal, *, asked: float, now: float
     ) -> PendingBatch:
         """Open a batch; points of it that are new are numbered."""
         rows = self.points.settled(proposal.rows, proposal.X)
-        pending = self.pending.open(
-            worker, rows, proposal.repeats, proposal.variances, proposal.reason
-        )
-        ledger = self.ledger
+        runs = as_runs(rows, proposal.repeats, proposal.variances)
+        pending = self.pending.open(worker, runs, proposal.reason)
+        told, unique = self.ledger.evaluations, len(self.ledger)
         self.records.add(
-            *(pending, proposal.diagnostics),
-            told=ledger.evaluations,
-            unique=len(ledger),
-            asked=asked,
-            now=now,
+            pending, proposal.diagnostics, told=told, unique=unique, asked=asked, now=now
         )
         return pending
 
-    def batch(self, pending: PendingBatch) -> Batch:
-        """Show a pending to the user, whole."""
-        return Batch(
-            ticket=pending.number,
-            ids=self.points.keys(pending.rows),
-            repeats=pending.repeats,
-            x=self.points.shown(self.points.rows(pending.rows)),
-            reason=pending.reason,
-        )
-
     def open_part(self, pending: PendingBatch, room: int) -> Batch:
-        """Show the first stretch of a pending that is open, cut to `room`."""
+        """Show the first stretch of a batch that is open, cut to `room`."""
         start, stop = pending.first_open_stretch()
-        batch = self.batch(pending)
-        if start or stop < len(pending.fate) or room < stop:
-            batch = batch[start : min(stop, start + room)]
+        rows = pending.runs["row"]
+        batch = Batch(
+            ticket=pending.number,
+            ids=self.points.keys(rows),
+            repeats=pending.runs["repeats"],
+            x=self.points.shown(self.points.rows(rows)),
+            reason=pending.reason,
+        )[start : min(stop, start + room)]
         return batch if start + room >= stop else replace(batch, reason=f"at_most {room} reached")
 
     def draft(self, proposal: Proposal) -> Batch:
@@ -107,9 +101,9 @@ class RunState:
                 )
             self._tell_batch(what, values)
         elif values is not None and means is None and counts is None:
-            self._tell_values(what, values, vet)
+            self._tell_values(self._given(what, vet), values)
         elif values is None and means is not None and counts is not None:
-            self._tell_means(what, means, counts, vet)
+            self._tell_means(self._given(what, vet), means, counts)
         else:
             raise TellError(
                 "tell(batch, values), tell(ids, values) or tell(ids, means=..., counts=...): "
@@ -120,20 +114,20 @@ class RunState:
         """Enter one value an evaluation of a batch, in order."""
         numbers, failed = parsed(values, len(batch), f"batch {batch.ticket}")
         asked = np.repeat(self.points.find(batch.ids), batch.repeats)
-        receipt = (batch.start, batch.start + len(batch), digest_of(asked, numbers, failed))
-        if self.pending.is_repetition(batch.ticket, *receipt):
+        start, stop = batch.start, batch.start + len(batch)
+        digest = digest_of(asked, numbers, failed)
+        if self.pending.is_repetition(batch.ticket, start, stop, digest):
             return
         pending, positions = self._positions(batch)
         inside = self._inwards(numbers)
         new = self.pending.untold(pending, positions, numbers)
-        rows, lost = pending.rows[pending.runs_of(positions[new])], failed[new]
+        rows, lost = pending.rows_of(positions[new]), failed[new]
         self.ledger.add(rows[~lost], inside[new][~lost])
         self.pending.settle(pending, positions[new], numbers[new], lost)
-        pending.receipts.append(receipt)
+        pending.receipts.append((start, stop, digest))
 
-    def _tell_values(self, what: object, values: object, vet: Callable[[Rows], None]) -> None:
-        """Enter one value an id, or a point."""
-        given = self._given(what, vet)
+    def _tell_values(self, given: Indices | Rows, values: object) -> None:
+        """Enter one value per id, or per point."""
         numbers, failed = parsed(values, len(given), "tell(ids, values)")
         inside, rows = self._inwards(numbers), self._met(given)
         good = ~failed if failed.any() else slice(None)  # a slice copies nothing
@@ -143,11 +137,8 @@ class RunState:
         for row, count in counted(rows[failed]):
             self.pending.settle_by_row(row, count, failed=True)
 
-    def _tell_means(
-        self, what: object, means: object, counts: object, vet: Callable[[Rows], None]
-    ) -> None:
+    def _tell_means(self, given: Indices | Rows, means: object, counts: object) -> None:
         """Enter averages of several values each."""
-        given = self._given(what, vet)
         averages, whole = averaged(means, counts, len(given))
         inside, rows = self._inwards(averages), self._met(given)
         self.ledger.add_means(rows, inside, whole)
@@ -191,7 +182,7 @@ class RunState:
             open_=self._points(rows, counts, np.zeros(len(rows))),
             excluded=self.excluded,
             asked_variances=np.array(
-                [pending.by_number[number].variances[run] for number, run in asked]
+                [pending.by_number[number].runs["variance"][run] for number, run in asked]
             ),
             asked_counts=np.array([pending.asked[key] for key in asked], dtype=np.int64),
             unasked_rows=np.array(unasked, dtype=np.int64),
@@ -234,8 +225,8 @@ class RunState:
         pending, positions = self.pending.stretch(
             batch.ticket, batch.start, batch.start + len(batch)
         )
-        own = self.points.keys(pending.rows[pending.runs_of(positions)])
-        if not np.array_equal(own, np.repeat(batch.ids, batch.repeats)):
+        held = self.points.keys(pending.rows_of(positions))
+        if not np.array_equal(held, np.repeat(batch.ids, batch.repeats)):
             raise TellError(
                 f"batch {batch.ticket} holds other candidates than this optimizer asked for: it "
                 "comes from another optimizer. Tell by ids instead."

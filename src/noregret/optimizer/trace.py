@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from noregret.arrays import Indices, Matrix, Vector, extended
+from noregret.arrays import Indices, Vector, extended
 from noregret.errors import ArgumentError, require_extra
-from noregret.optimizer.pending import PendingBatch
+from noregret.optimizer.pending import RUN, PendingBatch, Runs
 from noregret.policies import ChoiceDiagnostics
 from noregret.storable import storable
 
@@ -20,13 +20,25 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-WORDS: Final = ("worker", "reason")
-COUNTS: Final = (*WORDS, "size", "runs", "dictionary", "unique", "switches", "told")
-NUMBERS: Final = ("beta", "information", "seconds", "waited")
-COLUMNS: Final = (
-    *("batch", "worker", "size", "runs", "beta", "information", "dictionary"),
-    *("unique", "switches", "told", "seconds", "waited", "reason"),
+BATCH: Final = np.dtype(  # one row of the trace
+    [
+        ("batch", np.int64),
+        ("worker", np.int32),  # words by their number
+        ("size", np.int64),
+        ("runs", np.int64),
+        ("beta", np.float64),
+        ("information", np.float64),
+        ("dictionary", np.int64),
+        ("unique", np.int64),
+        ("switches", np.int64),
+        ("told", np.int64),
+        ("seconds", np.float64),
+        ("waited", np.float64),
+        ("reason", np.int32),
+    ]
 )
+COLUMNS: Final = BATCH.names or ()
+WORDS: Final = ("worker", "reason")
 SHOWN = 5  # rows at either end of a printed table
 LONGEST = 36  # letters of a reason in it
 TraceColumn: TypeAlias = npt.NDArray[Any]  # numbers, or words
@@ -35,7 +47,7 @@ TraceColumn: TypeAlias = npt.NDArray[Any]  # numbers, or words
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """One row a batch, in the order asked; a picture of the moment, which does not grow.
+    """One row per batch, in the order asked; a picture of the moment, which does not grow.
 
     | column | says |
     | --- | --- |
@@ -63,8 +75,7 @@ class Trace:
     and whatever else reads Arrow streams take it as it is.
     """
 
-    _counts: Indices  # (batches, 8) as COUNTS; words by their number
-    _numbers: Matrix  # (batches, 4) as NUMBERS
+    _batches: npt.NDArray[np.void]  # as BATCH
     _words: tuple[str, ...]
 
     @property
@@ -77,7 +88,7 @@ class Trace:
         return COLUMNS
 
     def __len__(self) -> int:
-        return len(self._counts)
+        return len(self._batches)
 
     def __iter__(self) -> Iterator[str]:
         """Walk the names of the columns, as data frames do."""
@@ -85,19 +96,14 @@ class Trace:
 
     def __getitem__(self, column: str) -> TraceColumn:
         """Return a column."""
-        if column == "batch":
-            return np.arange(len(self))
-        if column in WORDS:
-            words = np.array([*self._words, ""], dtype=np.str_)  # never without an entry
-            return words[self._counts[:, COUNTS.index(column)]]
-        if column in COUNTS:
-            return self._counts[:, COUNTS.index(column)]
-        if column in NUMBERS:
-            return self._numbers[:, NUMBERS.index(column)]
-        raise ArgumentError(f"a trace has the columns {', '.join(COLUMNS)}; got {column!r}.")
+        if column not in COLUMNS:
+            raise ArgumentError(f"a trace has the columns {', '.join(COLUMNS)}; got {column!r}.")
+        found: TraceColumn = self._batches[column]
+        words = np.array([*self._words, ""], dtype=np.str_)  # never without an entry
+        return words[found] if column in WORDS else found
 
     def to_pandas(self) -> DataFrame:
-        """Return a pandas data frame, one row a batch (needs the extra `pandas`).
+        """Return a pandas data frame, one row per batch (needs the extra `pandas`).
 
         >>> opt = nr.uniform(nr.Pool([[0.0], [1.0]]), batch_size=3)
         >>> opt.tell(opt.ask(), [0.1, 0.2, 0.3])
@@ -118,10 +124,9 @@ class Trace:
     def __repr__(self) -> str:
         n = len(self)
         rows = np.arange(n) if n <= 2 * SHOWN else np.r_[:SHOWN, n - SHOWN : n]
-        workers = self._counts[:, COUNTS.index("worker")]
-        names = [name for name in COLUMNS if name != "worker" or len(np.unique(workers)) > 1]
-        few = Trace(self._counts[rows], self._numbers[rows], self._words)
-        columns = [rows if name == "batch" else few[name] for name in names]
+        names = [name for name in COLUMNS if name != "worker" or len(set(self["worker"])) > 1]
+        few = Trace(self._batches[rows], self._words)
+        columns = [few[name] for name in names]
         cells = [names, *([_cell(value) for value in row] for row in zip(*columns, strict=True))]
         if n > 2 * SHOWN:
             cells.insert(1 + SHOWN, ["…"] * len(names))
@@ -146,7 +151,7 @@ def _line(cells: list[str], widths: list[int]) -> str:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """When a candidate was asked for: one entry a batch, in order."""
+    """When a candidate was asked for: one entry per batch, in order."""
 
     batches: Indices  # their numbers
     evaluations: Indices  # of the candidate, in each
@@ -159,26 +164,18 @@ class Asked:
 @storable("Records")
 @dataclass(slots=True, eq=False)
 class Records:
-    """The trace as it grows: some 100 bytes a batch, and 24 a run of one candidate in it.
+    """The trace as it grows: some 100 bytes per batch, and 24 per run of one candidate in it.
 
     Times are looked at by nobody but the user; no choice depends on them.
     """
 
-    counts: Indices = field(default_factory=lambda: np.empty((0, len(COUNTS)), dtype=np.int64))
-    numbers: Matrix = field(default_factory=lambda: np.empty((0, len(NUMBERS))))
-    runs: Indices = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))  # row, repeats
-    variances: Vector = field(default_factory=lambda: np.empty(0))  # (runs,) σ²_stale
-    words: list[str] = field(default_factory=list)
-    _number: dict[str, int] = field(init=False)  # of each word
+    batches: npt.NDArray[np.void] = field(default_factory=lambda: np.empty(0, dtype=BATCH))
+    runs: Runs = field(default_factory=lambda: np.empty(0, dtype=RUN))  # of all batches, in order
+    words: dict[str, int] = field(default_factory=dict)  # of workers and reasons, numbered
     _handed_out: float = field(init=False, default=math.nan)  # when the last batch was
 
-    def __post_init__(self) -> None:
-        self.counts, self.numbers = self.counts.copy(), self.numbers.copy()
-        self.runs, self.variances = self.runs.copy(), self.variances.copy()
-        self._number = {word: number for number, word in enumerate(self.words)}
-
     def __len__(self) -> int:
-        return len(self.counts)
+        return len(self.batches)
 
     def add(
         self,
@@ -191,37 +188,36 @@ class Records:
         now: float,
     ) -> None:
         """Write down a batch that was asked for at one time of a clock and is handed out now."""
-        rows, repeats = pending.rows, pending.repeats
-        counts = (
-            *(self._numbered(pending.worker), self._numbered(pending.reason)),
-            *(int(repeats.sum()), len(rows), diagnostics.dictionary, unique),
-            *(self._switches(rows), told),
-        )
-        numbers = (diagnostics.beta, diagnostics.log_det / 2, now - asked, asked - self._handed_out)
-        self.counts = extended(self.counts, np.array([counts]))
-        self.numbers = extended(self.numbers, np.array([numbers]))
-        self.runs = extended(self.runs, np.stack([rows, repeats], axis=1))
-        self.variances = extended(self.variances, pending.variances)
+        runs, new = pending.runs, np.empty(1, dtype=BATCH)
+        new["batch"], new["worker"] = pending.number, self._numbered(pending.worker)
+        new["size"], new["runs"] = len(pending.fate), len(runs)
+        new["beta"], new["information"] = diagnostics.beta, diagnostics.log_det / 2
+        new["dictionary"] = diagnostics.dictionary
+        new["unique"], new["told"] = unique, told
+        new["switches"] = self._switches(runs["row"])
+        new["seconds"], new["waited"] = now - asked, asked - self._handed_out
+        new["reason"] = self._numbered(pending.reason)
+        self.batches, self.runs = extended(self.batches, new), extended(self.runs, runs)
         self._handed_out = now
 
     def shown(self) -> Trace:
         """Return the trace as it is now, without copying it."""
-        counts, numbers = self.counts[:], self.numbers[:]
-        counts.flags.writeable = numbers.flags.writeable = False
-        return Trace(counts, numbers, tuple(self.words))
+        batches = self.batches[:]
+        batches.flags.writeable = False
+        return Trace(batches, tuple(self.words))
 
     def asked(self, row: int) -> Asked:
         """Return when a row was asked for, by a walk over all runs."""
-        at = np.flatnonzero(self.runs[:, 0] == row)
-        ends = np.cumsum(self.counts[:, COUNTS.index("runs")])
+        at = np.flatnonzero(self.runs["row"] == row)
+        ends = np.cumsum(self.batches["runs"])
         batches, first, place = np.unique(
             np.searchsorted(ends, at, side="right"), return_index=True, return_inverse=True
         )
         evaluations = np.zeros(len(batches), dtype=np.int64)
-        np.add.at(evaluations, place, self.runs[at, 1])
-        trace, beta = self.shown(), self.numbers[batches, NUMBERS.index("beta")]
-        std = np.where(np.isnan(beta), np.nan, np.sqrt(self.variances[at[first]]))
-        return Asked(batches, evaluations, std, beta, trace["reason"][batches])
+        np.add.at(evaluations, place, self.runs["repeats"][at])
+        beta, deviations = self.batches["beta"][batches], np.sqrt(self.runs["variance"][at[first]])
+        std = np.where(np.isnan(beta), np.nan, deviations)
+        return Asked(batches, evaluations, std, beta, self.shown()["reason"][batches])
 
     def _switches(self, rows: Indices) -> int:
         inside = int(np.count_nonzero(rows[1:] != rows[:-1]))
@@ -230,15 +226,12 @@ class Records:
     @property
     def switches(self) -> int:
         """Changes of candidate from one evaluation asked for to the next."""
-        return int(self.counts[-1, COUNTS.index("switches")]) if len(self) else 0
+        return int(self.batches["switches"][-1]) if len(self) else 0
 
     @property
     def last(self) -> int:
         """The candidate that was asked for last."""
-        return int(self.runs[-1, 0])
+        return int(self.runs["row"][-1])
 
     def _numbered(self, word: str) -> int:
-        number = self._number.setdefault(word, len(self.words))
-        if number == len(self.words):
-            self.words.append(word)
-        return number
+        return self.words.setdefault(word, len(self.words))
