@@ -392,10 +392,10 @@ def pool_of(optimizer: nr.Optimizer) -> Candidates:
 
 def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
     """The same optimizer, before its first ask, with parts of its policy exchanged."""
-    bandit = optimizer._policy
+    bandit = optimizer.policy
     assert isinstance(bandit, nr.Bandit)
     changed = replace(bandit, **parts)  # type: ignore[arg-type]  # any field of Bandit
-    return nr.Optimizer(optimizer.pool, changed, seed=optimizer._run_state.seed)
+    return nr.Optimizer(optimizer.pool, changed, seed=optimizer.evidence.seed)
 
 
 def searched_fully(optimizer: nr.Optimizer) -> nr.Optimizer:

@@ -57,7 +57,7 @@ def test_a_million_told_by_mini_itself() -> None:
         batch = optimizer.ask(at_most=MILLION - optimizer.spent)
         optimizer.tell(batch.ids, means=f[batch.ids], counts=batch.repeats)
     assert optimizer.evaluations == MILLION
-    posterior = optimizer._policy.posterior(optimizer._state, optimizer._evidence()).posterior
+    posterior = optimizer.policy.posterior(optimizer.state, optimizer.evidence).posterior
     assert isinstance(posterior, ExactPosterior)
     equals_refactorised(posterior, X)
     assert optimizer.best().id == int(np.argmax(f))
@@ -65,7 +65,7 @@ def test_a_million_told_by_mini_itself() -> None:
 
 def equals_refactorised(posterior: ExactPosterior, X: Matrix) -> None:
     """Assert that a posterior that was carried is one made afresh, to n·eps·cond(A)."""
-    fresh = posterior._factored(posterior.observed)
+    fresh = posterior.rebuilt(posterior.observed)
     off, kappa = rounding(posterior), float(posterior.kernel.diagonal(X).max())
     scale = float(np.abs(posterior.observed.y).max())
     np.testing.assert_allclose(
@@ -138,7 +138,7 @@ def long_run(updates: int, noise_std: float) -> None:
             equals_refactorised(posterior, X)
     equals_refactorised(posterior, X)
     cache.refresh(np.arange(100))
-    fresh, off = posterior._factored(posterior.observed), rounding(posterior)
+    fresh, off = posterior.rebuilt(posterior.observed), rounding(posterior)
     # Each of up to n columns since a row was made afresh adds n·EPS of rounding.
     atol = min(off, 1e-6)
     np.testing.assert_allclose(cache.variance, fresh.variance(X), rtol=0, atol=atol)

@@ -76,7 +76,7 @@ def test_a_point_far_off_spoils_nothing(far: float) -> None:
     optimizer.ask()
     policy = optimizer.policy
     assert isinstance(policy, AutoPolicy)
-    model = policy._model(optimizer._state, optimizer._evidence())[0]
+    model = policy._model(optimizer.state, optimizer.evidence)[0]
     estimate, points = model.fitted.estimate, model.belief.posterior.observed.X
     gram = estimate.scale * policy.family.gram(estimate.theta[2:], points)[0]
     np.testing.assert_allclose(gram, estimate.kernel(points, points), atol=1e-6 * estimate.scale)

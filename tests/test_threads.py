@@ -14,8 +14,8 @@ from noregret.threads import Scratch, parallel_map, single_threaded_blas
 @pytest.fixture(autouse=True)
 def two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two, whatever the machine has and BLAS was told."""
-    controller, _ = threads._machine()
-    monkeypatch.setattr(threads, "_machine", lambda: (controller, 2))
+    controller, _ = threads.machine()
+    monkeypatch.setattr(threads, "machine", lambda: (controller, 2))
 
 
 def test_results_come_in_order() -> None:
@@ -45,7 +45,7 @@ def test_an_error_in_a_piece_is_raised() -> None:
 
 def test_blas_is_given_back_what_it_had() -> None:
     """A user's own products must not stay slow after an ask."""
-    controller, _ = threads._machine()
+    controller, _ = threads.machine()
     before = [library["num_threads"] for library in controller.info()]
     with single_threaded_blas():
         pass

@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """Let BLAS use one thread, whatever it was told, for the time being."""
-    controller, _ = _machine()
+    controller, _ = machine()
     with controller.limit(limits=1, user_api="blas"):
         yield
 
@@ -45,7 +45,7 @@ def parallel_map(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> li
     As many at a time as BLAS may use threads: OPENBLAS_NUM_THREADS and the like are heeded. Work
     that spreads its own work does so alone: threads that wait for each other would wait for ever.
     """
-    _, workers = _machine()
+    _, workers = machine()
     if workers == 1 or len(pieces) < 2 or current_thread().name.startswith(NAME):
         return [work(piece) for piece in pieces]
     results: list[Result | None] = [None] * len(pieces)
@@ -82,7 +82,7 @@ class Scratch(local):
 
 
 @lru_cache(maxsize=1)
-def _machine() -> tuple[ThreadpoolController, int]:
+def machine() -> tuple[ThreadpoolController, int]:
     """Return what controls BLAS, and the number of threads that it was given."""
     from threadpoolctl import ThreadpoolController  # takes a while to load, so not before use
 

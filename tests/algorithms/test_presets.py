@@ -27,8 +27,8 @@ GIVEN = {"kernel": PROBLEM.kernel, "noise_std": 0.5}
 
 
 def policy_of(optimizer: nr.Optimizer) -> nr.Bandit:
-    assert isinstance(optimizer._policy, nr.Bandit)
-    return optimizer._policy
+    assert isinstance(optimizer.policy, nr.Bandit)
+    return optimizer.policy
 
 
 def oversample_at(optimizer: nr.Optimizer, t: int) -> float:
@@ -97,7 +97,7 @@ def test_history_adds_what_its_repeats_can_teach() -> None:
     optimizer = nr.bbkb(PROBLEM.pool, **GIVEN)  # type: ignore[arg-type]  # settings as a dict
     optimizer.tell([4] * 7 + [9], np.zeros(8))
     optimizer.ask()
-    information = optimizer._state.information
+    information = optimizer.state.information
     assert information.tripled == pytest.approx(math.log(1 + 3 * 7 / 0.25) + math.log(1 + 3 / 0.25))
     assert information.plain == pytest.approx(math.log(1 + 7 / 0.25) + math.log(1 + 1 / 0.25))
 
@@ -108,13 +108,13 @@ def test_asked_evaluations_add_their_stale_variance() -> None:
     expected = 0.0
     for _ in range(6):
         batch = optimizer.ask()
-        stale = optimizer._state.posterior.variance(batch.x)
+        stale = optimizer.state.posterior.variance(batch.x)
         if optimizer.evaluations == 0:
             stale = np.ones(1)
         expected += float(batch.repeats @ np.log1p(3 * stale / 0.25))
         optimizer.tell(batch, np.zeros(len(batch)))
     optimizer.ask()
-    assert optimizer._state.information.tripled == pytest.approx(expected, rel=1e-9)
+    assert optimizer.state.information.tripled == pytest.approx(expected, rel=1e-9)
 
 
 def test_every_setting_is_listed_by_help() -> None:

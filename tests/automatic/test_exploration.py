@@ -82,7 +82,7 @@ def learned() -> tuple[Bandit, Belief, Evidence]:
     opt = nr.gp_ucb(POOL, kernel=nr.Matern(2.5, 0.3), noise_std=0.3)
     rng = np.random.default_rng(0)
     opt.tell(rng.integers(len(X), size=60), rng.standard_normal(60))
-    bandit, evidence = opt.policy, opt._evidence()
+    bandit, evidence = opt.policy, opt.evidence
     assert isinstance(bandit, Bandit)
     return bandit, bandit.told_all(evidence), evidence
 
@@ -114,7 +114,7 @@ def test_points_drawn_in_a_box_are_different_and_not_known(whole: tuple[int, ...
     rng = np.random.default_rng(0)
     known = np.array([(a, b) for a in range(5) for b in range(3)], dtype=np.float64)
     opt.tell(known, means=rng.standard_normal(15), counts=np.full(15, 9))
-    bandit, evidence = opt.policy, opt._evidence()
+    bandit, evidence = opt.policy, opt.evidence
     assert isinstance(bandit, Bandit)
     belief = bandit.told_all(evidence)
     proposal = exploration.by_sampled_function(bandit, belief, evidence, 8)
@@ -129,7 +129,7 @@ def test_points_drawn_in_a_box_are_different_and_not_known(whole: tuple[int, ...
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=12), st.integers(-5, 5))
 def test_functions_that_promise_more_come_first_as_drawn(tops: list[int], best: int) -> None:
     """Those above the best in the order drawn, as if others were thrown away; then by height."""
-    order = exploration._promising(np.array(tops, dtype=np.float64), float(best)).tolist()
+    order = exploration.promising(np.array(tops, dtype=np.float64), float(best)).tolist()
     above = [i for i, top in enumerate(tops) if top >= best]
     below = sorted((i for i, top in enumerate(tops) if top < best), key=lambda i: -tops[i])
     assert order == above + below
@@ -142,7 +142,7 @@ def test_a_function_that_promises_more_is_not_spent_beside_the_best() -> None:
     peak = np.arange(14, 27)
     told = peak[::2]
     opt.tell(told, means=3.0 - 0.5 * np.abs(told - 20.0), counts=np.full(len(told), 50))
-    bandit, evidence = opt.policy, opt._evidence()
+    bandit, evidence = opt.policy, opt.evidence
     assert isinstance(bandit, Bandit)
     belief = bandit.told_all(evidence)
     beside = {1: 0, exploration.PROMISES: 0}
@@ -213,7 +213,7 @@ def test_a_value_far_too_high_is_a_surprise(value: float, surprised: bool) -> No
     opt.tell(np.arange(10), np.zeros(10))
     bandit = opt.policy
     assert isinstance(bandit, Bandit)
-    belief = bandit.told_all(opt._evidence())
-    assert not exploration.is_surprised(belief, opt._evidence())
+    belief = bandit.told_all(opt.evidence)
+    assert not exploration.is_surprised(belief, opt.evidence)
     opt.tell([3, 40], [value, 0.0])
-    assert exploration.is_surprised(belief, opt._evidence()) is surprised
+    assert exploration.is_surprised(belief, opt.evidence) is surprised

@@ -86,7 +86,7 @@ def test_a_saved_run_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
     optimizer.save(tmp_path / "run")
     same = nr.BitPool(np.packbits(BITS, axis=1), packed=True, bits=100)
     again = nr.load(tmp_path / "run", pool=same)
-    assert again._run_state.points.extra.dtype == np.uint8
+    assert again.evidence.points.extra.dtype == np.uint8
     again.tell(~BITS[:1], [0.3])
     optimizer.tell(~BITS[:1], [0.3])
     assert run(again, 5, 10) == run(optimizer, 5, 10)
@@ -125,8 +125,8 @@ def test_kernels_of_ours_come_back_whole(name: str, kind: str, tmp_path: Path) -
     run(optimizer, 0, 4)
     optimizer.save(tmp_path / "run")
     again = nr.load(tmp_path / "run", pool=pool)
-    assert isinstance(again._policy, nr.Bandit)
-    assert again._policy.prior.kernel == kernel
+    assert isinstance(again.policy, nr.Bandit)
+    assert again.policy.prior.kernel == kernel
     assert run(again, 4, 8) == run(optimizer, 4, 8)
 
 

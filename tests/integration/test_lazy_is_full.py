@@ -68,7 +68,7 @@ def together(story: Story, one: nr.Optimizer, other: nr.Optimizer, steps: int) -
     for _ in range(steps):
         event, some = rng.random(), rng.integers(0, len(story.X), size=int(rng.integers(1, 4)))
         if event < 0.04:
-            if (~one._run_state.excluded).sum() > len(some):
+            if (~one.evidence.excluded).sum() > len(some):
                 one.exclude(some)
                 other.exclude(some)
         elif event < 0.12:
@@ -133,10 +133,10 @@ def test_looking_changes_no_later_choice(name: str, story: Story) -> None:
 
 def highest_of_all(optimizer: nr.Optimizer) -> float:
     """Return the largest upper bound of the pool, looking at every row."""
-    bandit, state = optimizer._policy, optimizer._state
+    bandit, state = optimizer.policy, optimizer.state
     assert isinstance(bandit, nr.Bandit)
     full = replace(bandit, search=FullSearch(pool_of(optimizer)))
-    return full.certify(state, optimizer._evidence(), 0).highest
+    return full.certify(state, optimizer.evidence, 0).highest
 
 
 def test_two_runs_may_share_a_policy() -> None:

@@ -42,7 +42,7 @@ def test_gp_bucb_by_ratio_is_bbkb_on_the_exact_posterior(
     kernel, noise = p.kernel, p.noise_std
     bucb = nr.gp_bucb(p.pool, kernel=kernel, noise_std=noise, rule=rule, limit=1.7, seed=seed)
     bbkb = nr.bbkb(p.pool, kernel=kernel, noise_std=noise, rule=rule, limit=1.7, seed=seed)
-    exact = bucb._policy
+    exact = bucb.policy
     assert isinstance(exact, nr.Bandit)
     twin = swapped(bbkb, prior=exact.prior, width=exact.width)
     np.testing.assert_array_equal(drive(bucb, p, 40, seed), drive(twin, p, 40, seed))

@@ -62,7 +62,7 @@ def test_runs_are_those_of_the_kernel_it_was_made_by() -> None:
     while plain.spent < 50:
         a, b = plain.ask(at_most=5), looked_up.ask(at_most=5)
         assert a.sequence.tolist() == b.sequence.tolist()
-        values = f[plain._run_state.points.find(a.sequence)]
+        values = f[plain.evidence.points.find(a.sequence)]
         plain.tell(a, values)
         looked_up.tell(b, values)
     assert plain.best().id == looked_up.best().id

@@ -158,7 +158,7 @@ def test_width_information_and_dictionary_are_those_of_the_choice(name: str) -> 
         assert row["information"] == pytest.approx(posterior.log_det / 2, rel=1e-9, abs=1e-9)
         assert row["beta"] == posterior.beta
         if name == "bbkb":
-            assert row["dictionary"] == len(optimizer._state.posterior.members) <= unique
+            assert row["dictionary"] == len(optimizer.state.posterior.members) <= unique
         elif name == "ts_qff":
             assert row["dictionary"] == optimizer.policy.features.size  # type: ignore[attr-defined]  # its own
         else:

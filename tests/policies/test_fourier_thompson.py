@@ -24,8 +24,8 @@ RNG = np.random.default_rng(0)
 
 
 def policy_of(optimizer: nr.Optimizer) -> ThompsonQFF:
-    assert isinstance(optimizer._policy, ThompsonQFF)
-    return optimizer._policy
+    assert isinstance(optimizer.policy, ThompsonQFF)
+    return optimizer.policy
 
 
 def worst_error(features: QuadratureFeatures, kernel: Kernel, X: Matrix) -> float:
@@ -166,7 +166,7 @@ TRUTH = np.sin(4 * POOL.X[:, 0]) + POOL.X[:, 1]
 
 
 def evidence_of(optimizer: nr.Optimizer) -> Evidence:
-    return optimizer._evidence()
+    return optimizer.evidence
 
 
 def test_choices_are_the_best_of_each_draw(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,7 +260,7 @@ def test_a_saved_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
         for run, part in ((unbroken, batch), (broken, again)):
             run.tell(part[:2], values[:2])
         assert broken.best().mean == unbroken.best().mean
-        assert broken._state.V.tobytes() == unbroken._state.V.tobytes()
+        assert broken.state.V.tobytes() == unbroken.state.V.tobytes()
 
 
 def test_odd_pools() -> None:

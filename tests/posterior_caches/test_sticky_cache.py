@@ -71,7 +71,7 @@ def test_a_sticky_run_that_does_not_fit_makes_the_same_choices() -> None:
     chosen = []
     for columns in (1000, 10, 0):
         opt = nr.bbkb(nr.Pool(X), kernel=nr.RBF(0.2), noise_std=0.05, dictionary="sticky", seed=3)
-        policy: Any = opt._policy
+        policy: Any = opt.policy
         policy.search.memory = 8 * columns * len(X)
         noise = np.random.default_rng(5)
         ids: list[object] = []
@@ -82,4 +82,4 @@ def test_a_sticky_run_that_does_not_fit_makes_the_same_choices() -> None:
             ids += rows.tolist()
         chosen.append(ids)
     assert chosen[0] == chosen[1] == chosen[2]
-    assert isinstance(policy.search._cache, StickyCache)
+    assert isinstance(policy.search.cache, StickyCache)

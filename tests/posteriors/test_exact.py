@@ -51,7 +51,7 @@ def test_log_det_and_dimension_are_those_of_all_evaluations(scene: Scene) -> Non
 
 def equals_refactorised(posterior: ExactPosterior, X: Matrix) -> None:
     """Assert that what was carried is what a factor made afresh says, to within rounding."""
-    fresh = posterior._factored(posterior.observed)
+    fresh = posterior.rebuilt(posterior.observed)
     tolerance, kappa = rounding(posterior), float(posterior.kernel.diagonal(X).max())
     scale = float(np.abs(posterior.observed.y).max())
     close_to = np.testing.assert_allclose
@@ -176,7 +176,7 @@ def test_hallucination_shrinks_variance_and_keeps_the_mean(
     assert np.all(now.variance(scene.pool) <= stale.variance(scene.pool) + RTOL)
     again = now.hallucinate(*one(row, scene))
     assert len(again.observed) == len(now.observed)
-    alpha = now._factored(now.observed).alpha
+    alpha = now.rebuilt(now.observed).alpha
     np.testing.assert_allclose(alpha, now.alpha, rtol=1e-6, atol=1e-6)
 
 

@@ -187,7 +187,7 @@ def test_bbkb_goes_on_after_a_long_history() -> None:
             chosen.extend(batch.sequence.tolist())
         runs.append(chosen)
         assert f[int(optimizer.best().id)] > np.sort(f)[-20]
-        assert len(optimizer._state.posterior.members) < 200
+        assert len(optimizer.state.posterior.members) < 200
     assert runs[0] == runs[1]
 
 

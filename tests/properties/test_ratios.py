@@ -62,11 +62,11 @@ def global_bound(stale: Posterior, scene: Scene, batch: list[int]) -> float:
 def local_bound(stale: Posterior, scene: Scene, batch: list[int]) -> Vector:
     """Fill the sums by the rule itself, some rows looked at in the middle, and look at all."""
     sums, everyone = LocalSums(opening(stale, scene)), np.arange(len(scene.pool))
-    sums._found(np.inf, 1.0)
+    sums.found(np.inf, 1.0)
     for k, row in enumerate(batch):
         sums.note(row, 1)
-        sums._ratios(everyone[k::3])
-    local = sums._ratios(everyone)
+        sums.ratios(everyone[k::3])
+    local = sums.ratios(everyone)
     np.testing.assert_allclose(local, local_ratios(stale, scene.pool, scene.pool[batch]), rtol=RTOL)
     return local
 
@@ -127,11 +127,11 @@ def test_the_chosen_alone_bound_every_candidate(
         for row in batch:
             sums.note(row, 1)
         rows, w = np.array(list(sums.chosen)), np.array(list(sums.chosen.values()))
-        sums._relate(rows)
+        sums.relate(rows)
         local = local_ratios(stale, scene.pool, scene.pool[batch])
-        assert local.max() <= sums._eigenvalue(w) * (1 + RTOL)
-        assert sums._eigenvalue(w) <= global_bound(stale, scene, batch) * (1 + RTOL)
-        assert sums._at_chosen(rows, w) <= local.max() * (1 + RTOL)
+        assert local.max() <= sums.eigenvalue(w) * (1 + RTOL)
+        assert sums.eigenvalue(w) <= global_bound(stale, scene, batch) * (1 + RTOL)
+        assert sums.at_chosen(rows, w) <= local.max() * (1 + RTOL)
 
 
 def test_the_printed_lemma_3_fails_and_the_mended_one_holds() -> None:

@@ -164,7 +164,7 @@ def test_each_posterior_has_its_survey() -> None:
         full = FullSearch(nr.Pool(X)).rank(posterior, nr.UCB(), 2.0, nobody(60))
         assert search.rank(posterior, nr.UCB(), 2.0, nobody(60)).best() == full.best()
         exact = isinstance(posterior, ExactPosterior)
-        assert isinstance(search._cache, ExactCache) == exact
+        assert isinstance(search.cache, ExactCache) == exact
 
 
 def test_a_plain_survey_is_the_posterior_at_every_row() -> None:

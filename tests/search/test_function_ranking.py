@@ -232,5 +232,5 @@ def test_the_dictionary_of_a_sparse_draw_is_drawn_too() -> None:
     )
     optimizer.tell(optimizer.ask(), [0.0, 0.0])
     optimizer.ask()
-    assert isinstance(optimizer._state.posterior, NystromPosterior)
-    assert optimizer._state.posterior.oversample == Oversample(2.0)
+    assert isinstance(optimizer.state.posterior, NystromPosterior)
+    assert optimizer.state.posterior.oversample == Oversample(2.0)

@@ -119,7 +119,7 @@ def test_rounding_is_found_repaired_and_logged(
         posterior = diary.believed(posterior)
         if step % 10 == 5:
             search.rank(posterior, nr.UCB(), 2.0, nobody(300))
-            cache = search._cache
+            cache = search.cache
             assert cache is not None
             cache.refresh(np.arange(300))
             getattr(cache, name)[:] *= 1 + error

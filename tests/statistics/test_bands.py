@@ -109,7 +109,7 @@ def check(case: Case, seeds: Iterable[int], budget: int) -> None:
         optimizer = case.start(problem, seed)
         gaps.append(farthest(optimizer, problem, budget, seed))
         assert optimizer.certificate().theorem.startswith(case.theorem)
-        posterior = optimizer._state.posterior
+        posterior = optimizer.state.posterior
         if isinstance(posterior, NystromPosterior):
             shares.append(len(posterior.members) / len(posterior.observed))
     covered = sum(gap <= 1.0 for gap in gaps)

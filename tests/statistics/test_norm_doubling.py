@@ -23,7 +23,7 @@ def bounds(optimizer: nr.Optimizer, problem: RKHSProblem, budget: int) -> list[f
     seen = []
     while optimizer.spent < budget:
         batch = optimizer.ask(at_most=budget - optimizer.spent)
-        state = optimizer._state
+        state = optimizer.state
         assert isinstance(state, Belief)
         seen.append(state.norm_bound)
         optimizer.tell(batch, problem.measure(np.asarray(batch.sequence, np.int64), rng))

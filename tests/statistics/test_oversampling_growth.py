@@ -63,9 +63,9 @@ def test_a_run_past_its_horizon_draws_its_dictionaries_with_the_raised_factor() 
     rng = np.random.default_rng(43)
     differ = 0
     for step in range(6 * horizon):
-        state = optimizer._state
+        state = optimizer.state
         batch = optimizer.ask()
-        fresh = optimizer._state
+        fresh = optimizer.state
         assert isinstance(state, Belief)
         assert isinstance(fresh, Belief)
         assert isinstance(fresh.posterior, NystromPosterior)

@@ -70,7 +70,7 @@ class Chain:
 
 
 def posterior_of(optimizer: nr.Optimizer) -> NystromPosterior:
-    state = optimizer._state
+    state = optimizer.state
     assert isinstance(state, Belief)
     assert isinstance(state.posterior, NystromPosterior)
     return state.posterior

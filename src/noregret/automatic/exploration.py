@@ -115,7 +115,7 @@ def by_sampled_function(
         return None
     values = sample_functions(posterior, picks.X, max(promises, size), seen.rng(Purpose.THOMPSON))
     if promises > 1:
-        values = values[:, _promising(values.max(axis=0), float(mean.max()))]
+        values = values[:, promising(values.max(axis=0), float(mean.max()))]
     chosen = _best_of_each(values[:, : min(size, len(picks))])
     rows, X, ones = picks.rows[chosen], picks.X[chosen], np.ones(len(chosen), dtype=np.int64)
     return Proposal(rows, X, ones, posterior.variance(X), "doubt: a function drawn")
@@ -187,7 +187,7 @@ def _part(proposal: Proposal, at: Indices, repeats: Indices) -> Proposal:
     return replace(proposal, rows=rows, X=X, variances=variances, repeats=repeats)
 
 
-def _promising(tops: Vector, best: float) -> Indices:
+def promising(tops: Vector, best: float) -> Indices:
     """Return functions in the order in which they are taken, by how high they reach."""
     return np.argsort(-np.minimum(tops, best), kind="stable")
 

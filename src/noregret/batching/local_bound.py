@@ -73,16 +73,16 @@ class LocalSums:
         if self.ceiling(g) <= limit:
             return False
         rows, w = np.array(list(self.chosen)), np.array(list(self.chosen.values()))
-        self._relate(rows)
+        self.relate(rows)
         if not limit < self.largest < np.inf:  # it only grows
-            self.largest, self.at = self._eigenvalue(w), g
+            self.largest, self.at = self.eigenvalue(w), g
         if self.largest <= limit:
             return False
         if not len(self.opening.excluded):  # a box has no pool to look at
             return True
-        return self._at_chosen(rows, w) > limit or self._found(limit, g)
+        return self.at_chosen(rows, w) > limit or self.found(limit, g)
 
-    def _relate(self, rows: Indices) -> None:
+    def relate(self, rows: Indices) -> None:
         """Have the covariances among the chosen."""
         old = len(self.among)
         if old == len(rows):
@@ -92,19 +92,19 @@ class LocalSums:
         among[:old, :old], among[:, old:], among[old:, :old] = self.among, columns, columns[:old].T
         self.among = among
 
-    def _eigenvalue(self, w: Vector) -> float:
+    def eigenvalue(self, w: Vector) -> float:
         """Return (2), with rounding added."""
         K = np.sqrt(w)[:, None] * self.among * np.sqrt(w)
         return 1.0 + (1.0 + ROUNDING) * float(np.linalg.eigvalsh(K)[-1]) / self.opening.ridge
 
-    def _at_chosen(self, rows: Indices, w: Vector) -> float:
+    def at_chosen(self, rows: Indices, w: Vector) -> float:
         """Return what the bound is at least, by the chosen themselves, with rounding taken off."""
         spread = self.opening.ridge * np.diag(self.among)
         known = (spread > 0) & ~self.opening.excluded[rows]
         sums = self.among[known] ** 2 @ w
         return 1.0 + (1.0 - ROUNDING) * float((sums / spread[known]).max(initial=0.0))
 
-    def _found(self, limit: float, g: float) -> bool:
+    def found(self, limit: float, g: float) -> bool:
         """Look at rows whose bound may have passed the limit."""
         excluded = self.opening.excluded
         if self.slack is None:
@@ -115,11 +115,11 @@ class LocalSums:
         if len(doubtful) * MANY_OF > len(excluded):
             doubtful = np.flatnonzero(~excluded) if excluded.any() else np.arange(len(excluded))
         pieces = [doubtful[at : at + TOGETHER] for at in range(0, len(doubtful), TOGETHER)]
-        bounds = np.minimum(np.concatenate([np.empty(0), *parallel_map(self._ratios, pieces)]), g)
+        bounds = np.minimum(np.concatenate([np.empty(0), *parallel_map(self.ratios, pieces)]), g)
         self.slack[doubtful] = bounds - g
         return bool(bounds.max(initial=0.0) > limit)
 
-    def _ratios(self, rows: Indices) -> Vector:
+    def ratios(self, rows: Indices) -> Vector:
         """Return the bound at rows, after adding what they have not seen to their sums."""
         assert self.seen is not None
         assert self.model is not None

@@ -174,6 +174,17 @@ class Optimizer:
         return self._policy
 
     @property
+    def state(self) -> Any:
+        """What the policy keeps in mind from one batch to the next."""
+        return self._state
+
+    @property
+    @in_turn
+    def evidence(self) -> Evidence:
+        """All that the policy is told when a batch is opened: larger is better in it."""
+        return self._evidence()
+
+    @property
     def goal(self) -> Goal:
         """Whether large values are good ("max") or small ones ("min")."""
         return "max" if self._run_state.units.sign > 0 else "min"

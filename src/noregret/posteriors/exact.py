@@ -98,14 +98,14 @@ class ExactPosterior:
             return self
         longest = max(LONGEST_TAIL, n // 2)
         if len(changed) > longest:
-            return self._factored(told)
+            return self.rebuilt(told)
         start = self
         if len(self.gains) + len(changed) > longest:
-            start = self._factored(self.observed)
+            start = self.rebuilt(self.observed)
             self._watch(start)
         return start._updated(told, w, changed.tolist())
 
-    def _factored(self, points: Observations) -> ExactPosterior:
+    def rebuilt(self, points: Observations) -> ExactPosterior:
         """Return the posterior on `points` with a factor made from scratch."""
         if len(points) > MOST_POINTS:
             raise ArgumentError(
@@ -149,7 +149,7 @@ class ExactPosterior:
             average = (told.w[j] * told.y[j] - w[j] * y[j]) / more
             u, variance, mean = self._towards(told, w, y, alpha, U[:, :at], j)
             if variance + self.ridge / told.w[j] < 8 * n * EPS * prior[at - tail]:
-                return self._factored(told)  # too little is left of x_j for a column of its own
+                return self.rebuilt(told)  # too little is left of x_j for a column of its own
             variance = max(variance, 0.0)  # at most n·EPS·k(x, x) below zero, by rounding
             g = more / (self.ridge + more * variance)
             surprise = average - mean
@@ -212,7 +212,7 @@ class ExactPosterior:
             )
             before, alpha = np.append(w, 0.0), np.append(self.alpha, 0.0)
         short = len(self.gains) < max(LONGEST_TAIL, len(p) // 2)
-        start = self if short else self._factored(p)
+        start = self if short else self.rebuilt(p)
         now = start._updated(more, before, [j])
         return replace(now, alpha=alpha)
 

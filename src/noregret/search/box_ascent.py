@@ -76,7 +76,7 @@ class Ascent:
         highest = raw[np.argsort(-known, kind="stable")[:CENTRES]]
         near = around(self.box, highest, NEARBY, rng)
         raw, known = np.concatenate([raw, near]), np.append(known, hill.scores(near)[0])
-        ends = self._climbed(hill, self._starts(raw, known, starts))
+        ends = self._climbed(hill, self.starts(raw, known, starts))
         found = np.concatenate([ends, raw[len(self.met) :]])
         reached = np.append(hill.scores(ends)[0], known[len(self.met) :])
         at = int(np.argmax(reached))
@@ -87,7 +87,7 @@ class Ascent:
                 return place, self.met[place]
         return None, found[at]
 
-    def _starts(self, raw: Matrix, known: Vector, most: int) -> Matrix:
+    def starts(self, raw: Matrix, known: Vector, most: int) -> Matrix:
         """Return the highest points that are not close to a higher one."""
         chosen: list[Vector] = []
         order = np.argsort(-known, kind="stable")

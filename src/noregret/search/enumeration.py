@@ -45,7 +45,7 @@ class Enumeration:
         self.pool = pool
         self.memory = memory
         self.work = Work()
-        self._cache: PosteriorCache | None = None
+        self.cache: PosteriorCache | None = None
         self._last: dict[type[Acquisition], PoolRanking] = {}  # a guess for the next
 
     def rank(
@@ -120,11 +120,11 @@ class Enumeration:
 
     def _cache_of(self, posterior: Posterior) -> PosteriorCache:
         kind = self._kind(posterior)
-        if not isinstance(self._cache, kind):
-            self._cache = None  # its memory may be needed
-            self._cache = self._begun(kind)
-        self._cache.follow(posterior)
-        return self._cache
+        if not isinstance(self.cache, kind):
+            self.cache = None  # its memory may be needed
+            self.cache = self._begun(kind)
+        self.cache.follow(posterior)
+        return self.cache
 
     def _begun(self, kind: type[Kind]) -> PosteriorCache:
         if issubclass(kind, NystromCache):
