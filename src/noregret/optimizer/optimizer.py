@@ -53,6 +53,8 @@ class Optimizer:
     >>> opt.tell([0, 1, 2], [0.3, 0.7, 0.8])
     >>> opt.unique, opt.goal, opt.pool, opt.policy
     (3, 'max', Pool(3 candidates × 1 features), Uniform(size=3))
+    >>> opt.evidence.evaluations, opt.state
+    (5, Nothing())
     """
 
     def __init__(
