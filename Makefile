@@ -38,8 +38,9 @@ test: .venv/installed  ## format, lint, types and the default tests
 	$(BIN)/mypy
 	$(THREADS) $(BIN)/pytest -n 2 -q -m "not slow"
 
-test-slow: .venv/installed  ## what `make test` leaves out: long tests, and properties on many cases
-	$(THREADS) NOREGRET_CASES=many $(BIN)/pytest -n 2 -q -m "slow or hypothesis"
+test-slow: .venv/installed .venv-bench/installed  ## what `make test` leaves out: long tests, properties on many cases, evaluation and its peers
+	$(THREADS) NOREGRET_CASES=many $(BIN)/pytest -n 2 -q -m "slow or hypothesis" --ignore tests/evaluation/test_quick_sizes.py
+	$(THREADS) .venv-bench/bin/pytest -q tests/evaluation/test_quick_sizes.py
 
 mutants: .venv/installed  ## plant errors one at a time; each must be caught by a named test
 	$(THREADS) $(BIN)/python tests/mutants.py

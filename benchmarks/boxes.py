@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -13,19 +13,14 @@ from benchmarks.case import Case
 from benchmarks.goals import Goal, Median, Ratio, seconds
 from benchmarks.landscapes import ackley, branin, hartmann6
 from benchmarks.meter import Meter
-from benchmarks.subjects import Figures, Settings, Sizes, Subject
-from noregret.acquisitions import Acquisition
-from noregret.arrays import Mask, Matrix, Vector
-from noregret.pools import Points
-from noregret.posteriors import Posterior
-from noregret.search import BoxSearch
-from noregret.search.box import BoxRanking
-from noregret.search.box_ascent import Hill
+from benchmarks.problem import exact_posterior
+from benchmarks.subjects import Figures, Setting, Settings, Sizes, Subject
+from noregret.arrays import Matrix, Vector
 
 CANDIDATES = 100_000
 NOISE_STD = 0.01  # f has mean 0 and standard deviation 1 over the box
 EVERY = 5  # steps, at which scores are held against those of random candidates
-NOBODY = np.zeros(0, dtype=np.bool_)
+PIECE = 4096  # candidates scored together
 
 
 @final
@@ -45,6 +40,11 @@ class Landscape:
         mean, std = float(some.mean()), float(some.std())
         return lambda X: (self.f(X) - mean) / std, (self.best - mean) / std
 
+    def unit(self, X: Matrix) -> Matrix:
+        """Return points on the unit cube, where the kernel compares them."""
+        low, high = np.array(self.bounds).T
+        return np.asarray((X - low) / (high - low))
+
 
 LANDSCAPES = {
     "branin": Landscape(branin, ((-5.0, 10.0), (0.0, 15.0)), -0.397887, 0.3),
@@ -53,52 +53,8 @@ LANDSCAPES = {
 }
 
 
-@final
-class RandomCandidates:
-    """A search that looks at points drawn uniformly, anew for every step, and at those met."""
-
-    def __init__(self, points: Points, count: int) -> None:
-        self.points, self.count, self.inner = points, count, BoxSearch(points)
-        self.steps = 0
-
-    def within(self, points: Points) -> RandomCandidates:
-        assert points is self.points
-        return self
-
-    def rank(
-        self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
-    ) -> BoxRanking:
-        return BoxRanking(
-            self, posterior, acquisition, beta, self._best_mean(posterior, acquisition)
-        )
-
-    def rank_samples(
-        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
-    ) -> BoxRanking:
-        raise NotImplementedError
-
-    def highest(self, met: Matrix, hill: Hill, starts: int) -> tuple[int | None, Vector]:
-        X = self._candidates(met)
-        values = np.concatenate([hill.scores(X[at : at + 4096]) for at in range(0, len(X), 4096)])
-        best = int(np.argmax(values))
-        return (best if best < len(met) else None), X[best]
-
-    def _candidates(self, met: Matrix) -> Matrix:
-        self.steps += 1
-        rng = np.random.default_rng(self.steps)
-        return np.concatenate([met, self.inner.box.sample(self.count, rng)])
-
-    def _best_mean(self, posterior: Posterior, acquisition: Acquisition) -> float:
-        means = (
-            posterior.mean(self._candidates(self.points.extra))
-            if acquisition.uses_best_mean
-            else 0.0
-        )
-        return float(np.max(means))
-
-
 def box(settings: Settings, seed: int, meter: Meter) -> Figures:
-    """Ask and tell on a box, one evaluation at a time; regret is that of the recommendation."""
+    """Evaluate one point at a time on a box; regret is that of the recommendation."""
     landscape, T = LANDSCAPES[str(settings["function"])], settings["T"]
     assert isinstance(T, int)
     f, best = landscape.scaled()
@@ -110,20 +66,15 @@ def box(settings: Settings, seed: int, meter: Meter) -> Figures:
         width=nr.ConstantWidth(1.0),  # expected improvement as everybody has it
         seed=seed,
     )
-    if settings["search"] == "random":
-        count = settings["candidates"]
-        assert isinstance(count, int)
-        assert isinstance(opt._policy, nr.Bandit)
-        opt._policy = replace(opt._policy, search=RandomCandidates(opt._run_state.points, count))
+    count = settings.get("candidates")  # drawn for a step, where nothing is searched uphill
     ahead: list[bool] = []
     while opt.spent < T and not meter.is_over:
-        if settings["search"] == "uphill" and opt.spent and opt.spent % EVERY == 0:
-            ahead.append(_is_ahead(opt))
         with meter:
-            batch = opt.ask()
-        x = batch.x
+            X = opt.ask().x if count is None else _best_drawn(landscape, opt, count)
+        if count is None and opt.spent and opt.spent % EVERY == 0:
+            ahead.append(_is_ahead(landscape, opt, X))
         with meter:
-            opt.tell(batch, f(x) + NOISE_STD * rng.standard_normal(len(batch)))
+            opt.tell(X, f(X) + NOISE_STD * rng.standard_normal(len(X)))
     figures: Figures = {
         **meter.figures(),
         "regret": best - float(f(opt.best().x[None])[0]),
@@ -137,18 +88,35 @@ def box(settings: Settings, seed: int, meter: Meter) -> Figures:
     return figures
 
 
-def _is_ahead(opt: nr.Optimizer) -> bool:
+def _drawn(landscape: Landscape, opt: nr.Optimizer, count: Setting) -> Matrix:
+    """Return points drawn uniformly, anew for every step, behind those evaluated before."""
+    assert isinstance(count, int)
+    low, high = np.array(landscape.bounds).T
+    drawn = np.random.default_rng(opt.spent).uniform(low, high, (count, len(low)))
+    return np.concatenate([opt.evaluated.x, drawn])
+
+
+def _best_drawn(landscape: Landscape, opt: nr.Optimizer, count: Setting) -> Matrix:
+    """Return the point of highest expected improvement, the first of equals."""
+    X = _drawn(landscape, opt, count)
+    return X[[int(np.argmax(_scores(landscape, opt, X)))]]
+
+
+def _scores(landscape: Landscape, opt: nr.Optimizer, X: Matrix) -> Vector:
+    """Return expected improvements over the highest mean of these points."""
+    known, kernel = opt.evaluated, nr.Matern(2.5, landscape.lengthscale)
+    posterior = exact_posterior(known, landscape.unit(known.x), kernel, NOISE_STD)
+    U = landscape.unit(X)
+    parts = [posterior.marginals(U[at : at + PIECE]) for at in range(0, len(U), PIECE)]
+    mean, variance = map(np.concatenate, zip(*parts, strict=True))
+    return nr.ExpectedImprovement().score(mean, variance, 1.0, float(mean.max()))
+
+
+def _is_ahead(landscape: Landscape, opt: nr.Optimizer, found: Matrix) -> bool:
     """Tell whether what is found uphill scores as high as the best of random candidates."""
-    bandit = opt._policy
-    assert isinstance(bandit, nr.Bandit)
-    assert isinstance(opt.pool, nr.Box)
-    posterior = bandit.posterior(opt._state, opt._evidence()).posterior
-    ranking = bandit.search.rank(posterior, nr.ExpectedImprovement(), 1.0, NOBODY)
-    assert isinstance(ranking, BoxRanking)
-    found = ranking.score(ranking.best())
-    X = opt.pool.sample(CANDIDATES, np.random.default_rng(opt.spent))
-    some = (X[at : at + 4096] for at in range(0, len(X), 4096))
-    return found >= max(float(ranking.score_of(part).max()) for part in some) - 1e-9
+    drawn = _drawn(landscape, opt, CANDIDATES)
+    scores = _scores(landscape, opt, np.concatenate([found, drawn]))
+    return bool(scores[0] >= scores.max() - 1e-9)
 
 
 def box_cases(sizes: Sizes) -> list[Case]:

@@ -41,7 +41,7 @@ def make_optimizer(name: str, problem: Problem) -> nr.Optimizer:
 
 def work_of(optimizer: nr.Optimizer) -> Work | None:
     """Return the library's count of its work; None where it keeps none, as baselines do."""
-    counter = getattr(getattr(optimizer._policy, "search", None), "work", None)
+    counter = getattr(getattr(optimizer.policy, "search", None), "work", None)
     if counter is None:
         return None
     return Work(

@@ -13,6 +13,7 @@ from noregret.arrays import Indices, Rows, Vector
 from noregret.kernels import as_kernel
 from noregret.policies import Purpose
 from noregret.policies.random_streams import stream
+from noregret.posteriors import Observations
 
 NOISE_STD = 0.05
 RIDGE = NOISE_STD**2
@@ -82,3 +83,13 @@ def make_problem(N: int, *, d: int = 8, kernel: str = "rbf", seed: int = 0) -> P
     a *= NORM_BOUND / math.sqrt(float(a @ k(C, C) @ a))
     f = np.concatenate([k(X[i : i + CHUNK], C) @ a for i in range(0, N, CHUNK)])
     return Problem(X, f, k, seed)
+
+
+def exact_posterior(
+    known: nr.Evaluated, X: Rows, kernel: nr.Kernel, noise_std: float
+) -> nr.ExactPosterior:
+    """Return the posterior on what is known, at features X, as a user would make it."""
+    n, dim = X.shape
+    told = Observations(np.arange(n), X, known.evaluations.astype(np.float64), known.averages)
+    prior = nr.ExactPosterior.prior(kernel, noise_std=noise_std, ridge=noise_std**2, dim=dim)
+    return prior.condition(told, Observations.none(dim), np.random.default_rng(0))

@@ -10,7 +10,13 @@ from typing import TypeAlias, TypedDict, final
 Setting: TypeAlias = str | int | float | list[int]
 Settings: TypeAlias = Mapping[str, Setting]
 
-SHRINK = {"N": (25, 400), "T": (25, 60), "n": (10, 30), "values": (100, 1000)}  # divisor, least
+SHRINK = {  # divisor, and what is left at least
+    "N": (25, 400),
+    "T": (25, 60),
+    "n": (10, 30),
+    "values": (100, 1000),
+    "candidates": (100, 1000),
+}
 QUICK_SECONDS = 10.0
 
 

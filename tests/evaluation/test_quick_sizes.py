@@ -1,0 +1,104 @@
+"""Every benchmark, every figure of the papers and every comparison runs, at its quick size.
+
+`make test-slow` runs this in the environment of the benchmarks, where the peers are installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import __main__ as speed
+from benchmarks.cases import all_cases
+from benchmarks.machine import describe
+from benchmarks.results import Results
+from benchmarks.subjects import Floor
+from compare import command as comparison
+from compare.contestants import CONTESTANTS
+from compare.lineup import QUICK, QUICK_BUDGET, QUICK_SEEDS
+from compare.match import play
+from compare.problems import PROBLEMS
+from experiments import command as papers
+from experiments.catalogue import PLATES
+from experiments.cells import Cell
+from experiments.data import Missing
+from experiments.problems import problem
+from experiments.settings import sweep
+
+PEERS = [name for name in ("torch", "botorch", "optuna") if importlib.util.find_spec(name) is None]
+needs_peers = pytest.mark.skipif(bool(PEERS), reason=f"without {', '.join(PEERS)}: extra bench")
+WITH_PEERS = ("exact", "asks", "race")  # the cases that run them
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # peers warn
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Cases and figures share runs: what one has run, the next does not run again."""
+    return tmp_path_factory.mktemp("out")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=needs_peers if name in WITH_PEERS else ())
+        for name in all_cases(quick=True)
+    ],
+)
+def test_every_benchmark(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A case that fails is a row of its table that says so, which nobody reads for months."""
+    floor = Floor(bandwidth=10e9, flops=100e9)
+    monkeypatch.setattr(speed, "measured_machine", lambda _: (describe(), floor))
+    monkeypatch.setattr("benchmarks.subjects.QUICK_SECONDS", 600.0)  # a busy machine fails nobody
+    assert speed.main([name, "--quick", "--resume", "--threads", "1", "--out", str(out)]) == 0
+    results, case = Results.read(out / "benchmarks" / "results.json"), all_cases(quick=True)[name]
+    for subject in case.subjects:
+        (figures,) = results.of(subject)
+        if "NOREGRET_DATA" in figures.get("skipped", ""):
+            pytest.skip(figures["skipped"])
+        assert not results.trouble(subject), f"{subject.label}: {results.trouble(subject)}"
+    for goal in case.goals:
+        assert goal.quantity.of(results) is not None, goal.text
+    assert f"`python -m benchmarks {name}`" in (out / "benchmarks.md").read_text()
+
+
+@pytest.mark.parametrize("name", PLATES)
+def test_every_figure(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(papers, "OUT", out / "papers")
+    runs = PLATES[name].runs
+    try:
+        for needed in sweep(runs, quick=True).problems if runs else ():
+            problem(needed)
+    except Missing as missing:
+        pytest.skip(str(missing))
+    assert papers.main([name, "--quick", "--jobs", "2", "--cells", str(out / "cells")]) == 0
+    numbers = json.loads((out / "papers" / "quick" / f"{name}.json").read_text())
+    assert numbers["claims"]
+    assert bool(numbers["lines"]) == bool(PLATES[name].runs)
+    assert (out / "papers" / "quick" / f"{name}.png").stat().st_size > 10_000
+
+
+@needs_peers
+def test_the_comparison(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "OUT", out / "comparison")
+    assert comparison.main(["--quick", "--jobs", "2"]) == 0
+    numbers = json.loads((out / "comparison" / "quick" / "results.json").read_text())
+    found = {(one["problem"], one["contestant"]): one["repetitions"] for one in numbers["pools"]}
+    assert found == {(name, who): QUICK_SEEDS for name in QUICK for who in CONTESTANTS}
+    assert numbers["goals"]
+
+
+@pytest.mark.parametrize("name", [name for name in PROBLEMS if name not in QUICK])
+def test_every_problem_of_the_comparison(name: str) -> None:
+    for who in ("auto", "uniform"):
+        cell = Cell.of(name, {"algorithm": who}, horizon=QUICK_BUDGET, repetition=0)
+        try:
+            found = play(cell)
+        except Missing as missing:
+            pytest.skip(str(missing))
+        assert found["budgets"][-1] == QUICK_BUDGET
+        assert found["simple"][-1] >= 0
+        assert found["regret"][-1] > 0
