@@ -53,7 +53,8 @@ def public_names() -> Iterator[tuple[str, object]]:
         shown = "".join(map(_example, (kind, *members.values())))
         for name, thing in members.items():
             method = inspect.isroutine(thing) or isinstance(thing, property)
-            if not method or inspect.ismemberdescriptor(thing):
+            old = "(deprecated)" in (inspect.getdoc(thing) or "")
+            if not method or inspect.ismemberdescriptor(thing) or old:
                 continue
             if _example(thing) or not re.search(rf"\.{name}\b", shown):
                 yield f"{kind.__name__}.{name}", thing

@@ -126,8 +126,7 @@ class Turn:
 class TakesTurns(Protocol):
     """What threads may share: its methods marked `in_turn` wait for one another."""
 
-    @property
-    def turn(self) -> Turn: ...
+    _turn: Turn
 
 
 Shared = TypeVar("Shared", bound=TakesTurns)
@@ -140,7 +139,7 @@ def in_turn(
 
     @wraps(method)
     def alone(shared: Shared, /, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
-        with shared.turn:
+        with shared._turn:
             return method(shared, *args, **named)
 
     return alone

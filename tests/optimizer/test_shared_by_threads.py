@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -46,11 +46,15 @@ def test_who_looks_waits_for_who_tells() -> None:
     opt = nr.uniform(nr.Pool([[0.0], [1.0]]))
     opt.tell([0], [1.0])
     looked = threading.Thread(target=opt.best, daemon=True)
-    with opt.turn:
+
+    def values() -> Iterator[float]:  # read in the middle of tell()
         opt.best()  # the same thread may
         looked.start()
         looked.join(timeout=0.2)
         assert looked.is_alive()
+        yield 2.0
+
+    opt.tell([1], values())
     looked.join(timeout=60)
     assert not looked.is_alive()
 
@@ -60,5 +64,19 @@ def test_a_copy_takes_turns_by_itself() -> None:
     opt = nr.auto(nr.Pool([[0.0], [0.5], [1.0]]))
     opt.tell([0, 1], [1.0, 2.0])
     for other in (copy.deepcopy(opt), pickle.loads(pickle.dumps(opt))):
-        assert other.turn is not opt.turn
+        assert_free_while(opt, other)
         assert other.ask().ids.tolist() == opt.peek().ids.tolist()
+
+
+def assert_free_while(opt: nr.Optimizer, other: nr.Optimizer) -> None:
+    """While one is told of, another thread may look at the other."""
+
+    def values() -> Iterator[float]:
+        looked = threading.Thread(target=other.best, daemon=True)
+        looked.start()
+        looked.join(timeout=60)
+        assert not looked.is_alive()
+        yield 3.0
+
+    opt.tell([2], values())
+    other.tell([2], [3.0])

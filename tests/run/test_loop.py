@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -317,3 +318,30 @@ def test_nothing_is_written_where_nothing_was_asked_for(
     nr.maximize(f, POOL, algorithm=nr.uniform, budget=10, progress=progress)
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == ("", "")
+
+
+def test_account_took_the_place_of_explain() -> None:
+    """Scripts of last year still run, and say what to change."""
+    result = nr.maximize(f, POOL, budget=5)
+    with pytest.warns(DeprecationWarning, match=r"use result\.account\(\)"):
+        assert result.explain() == result.account() == result.optimizer.account()
+
+
+def test_both_take_the_same_arguments() -> None:
+    """Editors and help() list them, each with its default."""
+    names = ["f", "pool", "budget", "algorithm", "stop_when", "callback", "progress", "by_id"]
+    for run in (nr.maximize, nr.minimize):
+        parameters = inspect.signature(run).parameters
+        assert list(parameters) == [*names, "settings"]
+        assert [parameters[name].kind.name for name in names[:4]] == [
+            *["POSITIONAL_OR_KEYWORD"] * 3,
+            "KEYWORD_ONLY",
+        ]
+        defaults = {name: parameters[name].default for name in names[3:]}
+        assert defaults == {
+            "algorithm": nr.auto,
+            "stop_when": None,
+            "callback": None,
+            "progress": True,
+            "by_id": False,
+        }

@@ -70,7 +70,7 @@ class Optimizer:
         require_count("seed", seed, least=0)
         sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
         units = Units(sign, require_number("offset", offset))
-        self.turn = Turn()  # what threads that share a run wait for
+        self._turn = Turn()  # what threads that share a run wait for
         self._policy: Policy[Any] = policy
         self._state: Any = policy.begin()
         self._run_state = RunState.opened(Points.of(pool), units, int(seed))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import Any, Concatenate, ParamSpec, TypeAlias, final
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from noregret.text import counted
 
 Objective: TypeAlias = Callable[[Vector], "float | Failed"]
 Callback: TypeAlias = Callable[[Optimizer, Batch, "list[float | Failed]"], "bool | None"]
+Arguments = ParamSpec("Arguments")
 
 
 @final
@@ -31,10 +34,11 @@ class Result:
     often one was of another candidate than the one before. `ended` says why the run stopped: the
     budget, a stop (and which), the callback, or Ctrl-C.
 
-    >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
-    >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.uniform, budget=20)
-    >>> result.ended, len(result.values), result.optimizer.evaluations, result.switches
-    ('budget spent', 20, 20, 14)
+    >>> result = nr.maximize(lambda x: x[0], nr.Pool([[0.0], [0.5], [1.0]]), budget=20)
+    >>> result.ended, len(result.values), result.best().id, result.certificate().gap < 1.0
+    ('budget spent', 20, 2, True)
+    >>> result.account().partition(";")[0]
+    'Exact posterior on 3 unique points'
     """
 
     optimizer: Optimizer
@@ -44,35 +48,21 @@ class Result:
     switches: int
 
     def best(self) -> Best:
-        """Return the recommended candidate.
-
-        >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
-        >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.uniform, budget=20)
-        >>> result.best().id
-        2
-        """
+        """Return the recommended candidate."""
         return self.optimizer.best()
 
     def certificate(self) -> Certificate:
-        """Return how far the recommendation can be from the true best.
-
-        >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
-        >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.mini_gp_ucb, budget=2000,
-        ...                      kernel=nr.RBF(), noise_std=0.1)
-        >>> result.certificate().gap < 0.1
-        True
-        """
+        """Return how far the recommendation can be from the true best."""
         return self.optimizer.certificate()
 
-    def explain(self) -> str:
-        """Say what was done and why, what was learned for that, and what it guarantees.
-
-        >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
-        >>> result = nr.maximize(lambda x: x[0], pool, budget=20)
-        >>> result.explain().partition(";")[0]
-        'Exact posterior on 3 unique points'
-        """
+    def account(self) -> str:
+        """Say what was done and why, what was learned for that, and what it guarantees."""
         return self.optimizer.account()
+
+    def explain(self) -> str:
+        """Return `account()`, under its name of before (deprecated)."""
+        warnings.warn("use result.account()", DeprecationWarning, stacklevel=2)
+        return self.account()
 
     def __str__(self) -> str:
         found = f"best {self.best()}" if self.optimizer.evaluations else "nothing measured"
@@ -82,7 +72,9 @@ class Result:
         return f"{spent} ({ended}), {counted(self.switches, 'switch', 'switches')}; {found}"
 
 
-def maximize(
+def _optimize(
+    goal: Goal,
+    /,
     f: Objective,
     pool: Domain,
     budget: int,
@@ -94,6 +86,60 @@ def maximize(
     by_id: bool = False,
     **settings: object,
 ) -> Result:
+    stops = as_stops(stop_when)
+    if not callable(f):
+        raise ArgumentError(f"the function to optimise must be callable, got {f!r}.")
+    if not callable(algorithm):
+        raise ArgumentError(
+            f"algorithm must be one of the library's functions, such as noregret.mini_gp_ucb, "
+            f"got {algorithm!r}."
+        )
+    if "goal" in settings:
+        raise ArgumentError(
+            f"goal={settings['goal']!r}: maximize and minimize set the goal themselves; the "
+            "smallest value is found by noregret.minimize."
+        )
+    require_count("budget", budget)
+    optimizer = algorithm(pool, goal=goal, **settings)
+    history, watch = _History(optimizer), Watch(stops, optimizer)
+    with Display("evaluations", total=budget, shown=progress) as display:
+        try:
+            ended = watch.ended()  # a history may be enough
+            while ended is None and optimizer.spent < budget:
+                batch = optimizer.ask(at_most=budget - optimizer.spent)
+                told: list[float | Failed] = []
+                try:
+                    _evaluate(f, batch, by_id, told, display)
+                finally:  # what was measured is kept, whatever ended it
+                    history.tell(batch[: len(told)], told)
+                if callback is not None and callback(optimizer, batch, told):
+                    return history.result("callback")
+                ended = watch.ended()
+        except KeyboardInterrupt:
+            return history.result("interrupted")
+        except ExhaustedError:
+            ended = "every candidate evaluated"
+        except Exception as error:
+            error.result = history.result("error")  # type: ignore[attr-defined]  # for the caller
+            raise
+    return history.result(ended or "budget spent")
+
+
+def _with_its_signature(
+    whole: Callable[Concatenate[Goal, Arguments], Result],
+) -> Callable[[Callable[..., Result]], Callable[Arguments, Result]]:
+    """Give a function the arguments of another, less the goal, for help, editors and types."""
+    _, *rest = inspect.signature(whole).parameters.values()
+
+    def given(function: Callable[..., Result]) -> Callable[Arguments, Result]:
+        function.__signature__ = inspect.Signature(rest, return_annotation="Result")  # type: ignore[attr-defined]  # functions take any
+        return function
+
+    return given
+
+
+@_with_its_signature(_optimize)
+def maximize(*given: Any, **settings: Any) -> Result:
     """Find the candidate of largest f, by noisy evaluations.
 
     `f` is given the features of one candidate (its id, with `by_id=True`) and returns a value, or
@@ -110,93 +156,17 @@ def maximize(
     >>> bool(abs(result.best().x[0] - 0.7) < 0.1)
     True
     """
-    wishes = _Wishes(budget, as_stops(stop_when), callback, progress, by_id)
-    return _optimise("max", f, pool, algorithm, wishes, settings)
+    return _optimize("max", *given, **settings)
 
 
-def minimize(
-    f: Objective,
-    pool: Domain,
-    budget: int,
-    *,
-    algorithm: Callable[..., Optimizer] = auto,
-    stop_when: Stop[Any] | Sequence[Stop[Any]] | None = None,
-    callback: Callback | None = None,
-    progress: bool = True,
-    by_id: bool = False,
-    **settings: object,
-) -> Result:
+@_with_its_signature(_optimize)
+def minimize(*given: Any, **settings: Any) -> Result:
     """Find the candidate of smallest f, by noisy evaluations; the rest is as in `maximize`.
 
-    >>> pool = nr.Pool([[x / 100] for x in range(101)])
-    >>> result = nr.minimize(lambda x: (x[0] - 0.7) ** 2, pool, algorithm=nr.mini_gp_ucb,
-    ...                      budget=60, kernel=nr.RBF(0.2), noise_std=0.01)
-    >>> bool(abs(result.best().x[0] - 0.7) < 0.1)
-    True
+    >>> nr.minimize(lambda x: (x[0] - 3) ** 2, nr.Box([(-5, 10)]), budget=20).best().x.round(1)
+    array([3.])
     """
-    wishes = _Wishes(budget, as_stops(stop_when), callback, progress, by_id)
-    return _optimise("min", f, pool, algorithm, wishes, settings)
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class _Wishes:
-    """How a run is to go, apart from function and algorithm."""
-
-    budget: int
-    stops: tuple[Stop[Any], ...]
-    callback: Callback | None
-    progress: bool
-    by_id: bool
-
-
-def _optimise(
-    goal: Goal,
-    f: Objective,
-    pool: Domain,
-    algorithm: Callable[..., Optimizer],
-    wishes: _Wishes,
-    settings: dict[str, object],
-) -> Result:
-    if not callable(f):
-        raise ArgumentError(f"the function to optimise must be callable, got {f!r}.")
-    if not callable(algorithm):
-        raise ArgumentError(
-            f"algorithm must be one of the library's functions, such as noregret.mini_gp_ucb, "
-            f"got {algorithm!r}."
-        )
-    if "goal" in settings:
-        raise ArgumentError(
-            f"goal={settings['goal']!r}: maximize and minimize set the goal themselves; the "
-            "smallest value is found by noregret.minimize."
-        )
-    require_count("budget", wishes.budget)
-    return _run(f, algorithm(pool, goal=goal, **settings), wishes)
-
-
-def _run(f: Callable[..., float | Failed], optimizer: Optimizer, wishes: _Wishes) -> Result:
-    history, watch, budget = _History(optimizer), Watch(wishes.stops, optimizer), wishes.budget
-    with Display("evaluations", total=budget, shown=wishes.progress) as display:
-        try:
-            ended = watch.ended()  # a history may be enough
-            while ended is None and optimizer.spent < budget:
-                batch = optimizer.ask(at_most=budget - optimizer.spent)
-                told: list[float | Failed] = []
-                try:
-                    _evaluate(f, batch, wishes.by_id, told, display)
-                finally:  # what was measured is kept, whatever ended it
-                    history.tell(batch[: len(told)], told)
-                if wishes.callback is not None and wishes.callback(optimizer, batch, told):
-                    return history.result("callback")
-                ended = watch.ended()
-        except KeyboardInterrupt:
-            return history.result("interrupted")
-        except ExhaustedError:
-            ended = "every candidate evaluated"
-        except Exception as error:
-            error.result = history.result("error")  # type: ignore[attr-defined]  # for the caller
-            raise
-    return history.result(ended or "budget spent")
+    return _optimize("min", *given, **settings)
 
 
 @final
@@ -205,7 +175,7 @@ class _History:
 
     def __init__(self, optimizer: Optimizer) -> None:
         self._optimizer = optimizer
-        self._ids: list[Keys] = []  # one array a tell
+        self._ids: list[Keys] = []  # one array per tell
         self._values: list[float] = []
         self._switches = 0
         self._last: Keys = np.empty(0, dtype=np.int64)  # the candidate evaluated last, if any
