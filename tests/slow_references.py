@@ -307,25 +307,47 @@ def local_ratios(stale: Posterior, X: Matrix, B: Matrix) -> Vector:
 
 
 @final
-@dataclass
 class FullSearch:
     """Search that keeps nothing: all rows, anew, each time."""
 
-    pool: Candidates
-
-    def within(self, points: Points) -> FullSearch:
-        assert len(self.pool) == points.candidates
-        return self
-
     def rank(
-        self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
+        self,
+        points: Points,
+        posterior: Posterior,
+        acquisition: Acquisition,
+        beta: float,
+        excluded: Mask,
     ) -> FullRanking:
-        return FullRanking(self.pool, posterior, acquisition, beta, excluded)
+        return FullRanking(points.pool, posterior, acquisition, beta, excluded)
 
     def rank_samples(
-        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
+        self,
+        points: Points,
+        posterior: Posterior,
+        beta: float,
+        excluded: Mask,
+        rng: np.random.Generator,
     ) -> FullDraws:
-        return FullDraws(FullRanking(self.pool, posterior, nr.UCB(), beta, excluded), rng)
+        return FullDraws(FullRanking(points.pool, posterior, nr.UCB(), beta, excluded), rng)
+
+    def highest(
+        self,
+        points: Points,
+        posterior: Posterior,
+        acquisition: Acquisition,
+        beta: float,
+        excluded: Mask,
+        taken: Indices,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Picks:
+        del rng  # every candidate is looked at
+        score = acquisition.score(
+            *posterior.marginals(points.rows(np.arange(points.candidates))), beta, 0.0
+        )
+        score[excluded] = score[taken] = -np.inf
+        order = np.lexsort((np.arange(len(score)), -score.round(9)))
+        return points.picks(order[: min(size, int((score > -np.inf).sum()))])
 
 
 @final
@@ -400,7 +422,7 @@ def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
 
 def searched_fully(optimizer: nr.Optimizer) -> nr.Optimizer:
     """The same optimizer, looking at the whole pool for every single evaluation."""
-    return swapped(optimizer, search=FullSearch(pool_of(optimizer)))
+    return swapped(optimizer, search=FullSearch())
 
 
 def siblings(X: Matrix, groups: Groups, row: int, excluded: Mask) -> list[list[int]]:

@@ -137,3 +137,11 @@ def test_files_stay_small_enough_to_hold_one_noun() -> None:
     """A file over 400 lines usually holds two."""
     for name, path in rooms().items():
         assert len(path.read_text().splitlines()) <= 400, name
+
+
+def test_pools_and_boxes_are_told_apart_in_few_places() -> None:
+    """`Points` and `Search` know which of the two a domain is, so that nobody else has to ask."""
+    asking = re.compile(r"isinstance\([^()]*(\([^()]*\))?[^()]*\bBox\b")
+    for name, path in rooms().items():
+        if name.split(".")[0] not in ("pools", "search", "plot"):
+            assert not asking.search(path.read_text()), name

@@ -13,8 +13,10 @@ import noregret as nr
 from noregret.acquisitions import UCB
 from noregret.automatic import exploration
 from noregret.policies import Bandit, Belief, Evidence, Proposal
+from noregret.pools import NO_ROWS, Points
 from noregret.posteriors import ExactPosterior, Observations, sample_functions
 from noregret.search import Enumeration
+from slow_references import FullSearch
 
 X = np.random.default_rng(0).random((80, 2))
 X = np.concatenate([X, X[:20]])  # some candidates are alike, and tie
@@ -34,20 +36,22 @@ def posterior(n: int, seed: int = 0) -> ExactPosterior:
 @given(st.integers(0, 12), st.integers(1, 120), st.floats(0, 4), st.integers(0, 50))
 def test_the_top_is_that_of_all_scores(n: int, size: int, beta: float, seed: int) -> None:
     """The slow twin scores every candidate, and sorts."""
-    p, excluded = posterior(n, seed), np.random.default_rng(seed).random(len(X)) < 0.2
-    mean, variance = p.marginals(X)
-    score = UCB().score(mean, variance, beta, 0.0)
-    score[excluded] = -np.inf
-    order = np.lexsort((np.arange(len(X)), -score.round(9)))
-    wanted = order[: min(size, int((~excluded).sum()))]
-    found = Enumeration(POOL).highest(p, UCB(), beta, excluded, size)
-    np.testing.assert_allclose(score[found], score[wanted], atol=1e-8)
-    assert len(set(found.tolist())) == len(found)
+    rng, p = np.random.default_rng(seed), posterior(n, seed)
+    excluded, taken = rng.random(len(X)) < 0.2, rng.integers(len(X), size=3)
+    asked = Points(POOL), p, UCB(), beta, excluded, taken, size, rng
+    found, wanted = (search.highest(*asked) for search in (Enumeration(), FullSearch()))
+    found_scores, wanted_scores = (
+        UCB().score(*p.marginals(at.X), beta, 0.0) for at in (found, wanted)
+    )
+    np.testing.assert_allclose(found_scores, wanted_scores, atol=1e-8)
+    assert len(set(found.rows.tolist())) == len(found)
+    closed = np.append(np.flatnonzero(excluded), taken)
+    assert not np.isin(found.rows, closed).any()
 
 
 def test_the_top_follows_a_posterior_that_goes_on() -> None:
     """A survey that missed some updates gives the same rows as a new one."""
-    search, none = Enumeration(POOL), np.zeros(len(X), dtype=np.bool_)
+    search, points, none = Enumeration(), Points(POOL), np.zeros(len(X), dtype=np.bool_)
     rng = np.random.default_rng(1)
     p = posterior(1)
     for row in rng.choice(len(X), 12, replace=False):
@@ -64,8 +68,9 @@ def test_the_top_follows_a_posterior_that_goes_on() -> None:
             Observations.none(2),
             rng,
         )
-        found = search.highest(p, UCB(), 2.0, none, 10)
-        np.testing.assert_array_equal(found, Enumeration(POOL).highest(p, UCB(), 2.0, none, 10))
+        asked = points, p, UCB(), 2.0, none, NO_ROWS, 10, rng
+        found, afresh = search.highest(*asked), Enumeration().highest(*asked)
+        np.testing.assert_array_equal(found.rows, afresh.rows)
 
 
 def test_functions_drawn_have_the_posterior_s_moments() -> None:

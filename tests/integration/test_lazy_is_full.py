@@ -16,7 +16,7 @@ import noregret as nr
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.search import Enumeration, pool_ranking
-from slow_references import FullSearch, pool_of, searched_fully, swapped
+from slow_references import FullSearch, searched_fully, swapped
 from strategies import MODELS, kernels
 
 every_algorithm = pytest.mark.parametrize("name", MODELS)
@@ -102,7 +102,7 @@ def test_lazy_runs_are_full_runs(name: str, story: Story, few: int, columns: int
     With room for the kernel values of no point, of a few, or of all of them.
     """
     plain = story.optimizer(name)
-    search = Enumeration(pool_of(plain), memory=columns * 8 * len(story.X))
+    search = Enumeration(memory=columns * 8 * len(story.X))
     one = swapped(plain, search=search)
     with groups_of(few):
         together(story, one, searched_fully(plain), steps=25)
@@ -135,7 +135,7 @@ def highest_of_all(optimizer: nr.Optimizer) -> float:
     """Return the largest upper bound of the pool, looking at every row."""
     bandit, state = optimizer.policy, optimizer.state
     assert isinstance(bandit, nr.Bandit)
-    full = replace(bandit, search=FullSearch(pool_of(optimizer)))
+    full = replace(bandit, search=FullSearch())
     return full.certify(state, optimizer.evidence, 0).highest
 
 

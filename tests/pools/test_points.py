@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.pools import Points, hashed
-from noregret.pools.row_lookup import Matching
+from noregret.pools.row_lookup import RowLookup
 
 X = np.random.default_rng(0).random((30, 2))
 
@@ -24,7 +24,7 @@ def test_rows_are_found_by_their_features(seed: int) -> None:
     pool = rng.integers(0, 3, (40, 3)).astype(np.float64)
     wanted = rng.integers(0, 4, (25, 3)).astype(np.float64)
     wanted[wanted == 0] *= -1.0  # −0 is 0
-    found = Matching(nr.Pool(pool)).rows(wanted)
+    found = RowLookup(nr.Pool(pool)).rows(wanted)
     for row, x in zip(found.tolist(), wanted, strict=True):
         same = np.flatnonzero((pool == x).all(axis=1))
         assert row == (same[0] if same.size else -1)
@@ -37,8 +37,8 @@ def test_equal_hashes_are_not_taken_for_equal_rows(monkeypatch: pytest.MonkeyPat
         return np.zeros(len(X), dtype=np.uint64)
 
     monkeypatch.setattr("noregret.pools.row_lookup.hashed", clashing)
-    assert Matching(nr.Pool(X)).rows(X[[7, 3]]).tolist() == [7, 3]
-    assert Matching(nr.Pool(X)).rows(X[[7]] + 1.0).tolist() == [-1]
+    assert RowLookup(nr.Pool(X)).rows(X[[7, 3]]).tolist() == [7, 3]
+    assert RowLookup(nr.Pool(X)).rows(X[[7]] + 1.0).tolist() == [-1]
 
 
 def test_hashes_differ() -> None:
@@ -50,8 +50,8 @@ def test_hashes_differ() -> None:
 def test_places_number_what_is_new() -> None:
     points = Points(nr.Pool(X))
     off = np.array([[2.0, 2.0], [3.0, 3.0], [2.0, 2.0]])
-    assert points.meet(np.vstack([X[[5]], off])).tolist() == [5, 30, 31, 30]
-    assert points.meet(off[[1]]).tolist() == [31]
+    assert points.register(np.vstack([X[[5]], off])).tolist() == [5, 30, 31, 30]
+    assert points.register(off[[1]]).tolist() == [31]
     assert len(points) == 32
     np.testing.assert_array_equal(points.rows(np.array([31, 4, 30])), [off[1], X[4], off[0]])
 

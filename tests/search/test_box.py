@@ -139,7 +139,7 @@ def test_what_is_found_is_as_high_as_a_fine_grid(how: Acquisition, seed: int) ->
     """The search of a box promises nothing, but must find what a patient eye would."""
     box = nr.Box([(0, 1), (0, 1)])
     posterior = told(box, 12, nr.RBF(0.2), seed)
-    ranking = BoxSearch(Points(box, posterior.observed.X)).rank(posterior, how, 2.0, NOBODY)
+    ranking = BoxSearch().rank(Points(box, posterior.observed.X), posterior, how, 2.0, NOBODY)
     line = np.linspace(0, 1, 201)
     grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
     best_mean = float(posterior.mean(grid).max())
@@ -155,8 +155,10 @@ def test_a_point_met_is_taken_again_within_its_leeway(seed: int, leeway: float) 
     """Never where its bound, widened, is below one that was found: that is what regret rests on."""
     box, beta = nr.Box([(0, 1), (0, 1)]), 1.5
     posterior = told(box, 40, 0.01 * nr.RBF(0.5), seed)  # as small as the noise
-    search = BoxSearch(Points(box, posterior.observed.X))
-    free, bound = (search.rank(posterior, how, beta, NOBODY) for how in (nr.UCB(), nr.UCB(leeway)))
+    search, points = BoxSearch(), Points(box, posterior.observed.X)
+    free, bound = (
+        search.rank(points, posterior, how, beta, NOBODY) for how in (nr.UCB(), nr.UCB(leeway))
+    )
     highest, row = free.score(free.best()), bound.best()
     mean, variance = posterior.marginals(posterior.observed.X)
     wider = mean + (1 + leeway) * beta * np.sqrt(variance)
@@ -189,7 +191,7 @@ def test_a_box_of_whole_numbers_is_a_pool() -> None:
     X = box.read("X", every)
     for seed in range(8):
         posterior = told(box, 9, nr.Matern(2.5, 0.4), seed)
-        ranking = BoxSearch(Points(box)).rank(posterior, nr.UCB(), 2.0, NOBODY)
+        ranking = BoxSearch().rank(Points(box), posterior, nr.UCB(), 2.0, NOBODY)
         x = ranking.picks(np.array([ranking.best()])).X
         scores = nr.UCB().score(*posterior.marginals(X), 2.0, 0.0)
         assert float(nr.UCB().score(*posterior.marginals(x), 2.0, 0.0)[0]) == pytest.approx(

@@ -11,6 +11,7 @@ import noregret as nr
 from noregret.acquisitions import Acquisition, Mean, Uncertainty
 from noregret.arrays import Mask
 from noregret.errors import AskError
+from noregret.pools import Points
 from noregret.posterior_caches import ExactCache, PlainCache, Work
 from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.search import Enumeration
@@ -35,8 +36,8 @@ def test_lazy_search_is_full_search(
     stale: Posterior = scene.nystrom(4) if sparse else scene.exact()
     excluded = rng.random(len(X)) < 0.3
     excluded[0] = False
-    ranking = Enumeration(nr.Pool(X)).rank(stale, how, beta, excluded)
-    full = FullSearch(nr.Pool(X)).rank(stale, how, beta, excluded)
+    ranking = Enumeration().rank(Points(nr.Pool(X)), stale, how, beta, excluded)
+    full = FullSearch().rank(Points(nr.Pool(X)), stale, how, beta, excluded)
     for _ in range(12):
         row = full.best()
         assert ranking.best() == row
@@ -57,10 +58,10 @@ def test_excluded_rows_can_be_shrunk_and_looked_at_but_not_chosen() -> None:
     X = rng.standard_normal((40, 2))
     points = Observations(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
     stale = Scene(nr.RBF(1.0), 0.1, points, X).exact()
-    best = FullSearch(nr.Pool(X)).rank(stale, nr.UCB(), 2.0, nobody(40)).best()
+    best = FullSearch().rank(Points(nr.Pool(X)), stale, nr.UCB(), 2.0, nobody(40)).best()
     excluded = np.arange(40) == best
-    ranking = Enumeration(nr.Pool(X)).rank(stale, nr.UCB(), 2.0, excluded)
-    full = FullSearch(nr.Pool(X)).rank(stale, nr.UCB(), 2.0, excluded)
+    ranking = Enumeration().rank(Points(nr.Pool(X)), stale, nr.UCB(), 2.0, excluded)
+    full = FullSearch().rank(Points(nr.Pool(X)), stale, nr.UCB(), 2.0, excluded)
     far = int(np.argmax(((X - X[best]) ** 2).sum(axis=1)))
     ranking.shrink(far, 1)
     full.shrink(far, 1)
@@ -75,7 +76,7 @@ def test_ties_go_to_the_lowest_row_however_rows_are_grouped() -> None:
     points = Observations(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
     stale = Scene(nr.RBF(1.0), 0.1, points, X).exact()
     for how in (nr.UCB(), nr.ExpectedImprovement(), KG):
-        ranking = Enumeration(nr.Pool(X)).rank(stale, how, 2.0, nobody(200))
+        ranking = Enumeration().rank(Points(nr.Pool(X)), stale, how, 2.0, nobody(200))
         for _ in range(25):
             row = ranking.best()
             assert row == np.flatnonzero((X[row] == X).all(axis=1))[0]
@@ -91,15 +92,18 @@ def test_ties_do_not_hang_on_what_was_looked_at_first() -> None:
     for trial in range(40):
         X = np.concatenate([rng.random((300, 1)), 0.5 + 1e-10 * rng.permutation(40)[:, None]])
         X = X[rng.permutation(len(X))]
-        diary, past = Diary(X), Enumeration(nr.Pool(X))
+        diary, past, points = Diary(X), Enumeration(), Points(nr.Pool(X))
         posterior = ExactPosterior.prior(
             nr.Matern(0.5, 0.1 + 0.01 * trial), noise_std=0.1, ridge=0.01, dim=1
         )
         for _ in range(12):
-            row = past.rank(posterior, nr.UCB(), 2.0, nobody(340)).best()
-            fresh = Enumeration(nr.Pool(X)).rank(posterior, nr.UCB(), 2.0, nobody(340))
+            row = past.rank(points, posterior, nr.UCB(), 2.0, nobody(340)).best()
+            fresh = Enumeration().rank(Points(nr.Pool(X)), posterior, nr.UCB(), 2.0, nobody(340))
             assert fresh.best() == row
-            assert FullSearch(nr.Pool(X)).rank(posterior, nr.UCB(), 2.0, nobody(340)).best() == row
+            assert (
+                FullSearch().rank(Points(nr.Pool(X)), posterior, nr.UCB(), 2.0, nobody(340)).best()
+                == row
+            )
             diary.add(row, 1, float(rng.standard_normal()))
             posterior = diary.believed(posterior)
 
@@ -114,17 +118,19 @@ def test_a_pool_of_equals_is_searched_at_any_size(tied: int) -> None:
     N = 64 + 64 + 256 + 1024 + 4096 + tied
     X = np.random.default_rng(0).random((N, 2))
     prior = ExactPosterior.prior(nr.RBF(0.2), noise_std=0.1, ridge=0.01, dim=2)
-    search = Enumeration(nr.Pool(X))
-    assert search.rank(prior, nr.UCB(), 2.0, nobody(N)).best() == 0
+    search, points = Enumeration(), Points(nr.Pool(X))
+    assert search.rank(points, prior, nr.UCB(), 2.0, nobody(N)).best() == 0
     excluded = np.arange(N) < 7
-    assert search.rank(prior, nr.UCB(), 2.0, excluded).best() == 7
+    assert search.rank(points, prior, nr.UCB(), 2.0, excluded).best() == 7
 
 
 def test_a_pool_wholly_excluded_has_no_best() -> None:
     """There is nothing to ask for."""
     scene = Scene(nr.RBF(1.0), 1.0, Observations.none(1), np.zeros((3, 1)))
     with pytest.raises(AskError, match="all 3 candidates are excluded"):
-        Enumeration(nr.Pool(scene.pool)).rank(scene.exact(), nr.UCB(), 1.0, np.ones(3, dtype=bool))
+        Enumeration().rank(
+            Points(nr.Pool(scene.pool)), scene.exact(), nr.UCB(), 1.0, np.ones(3, dtype=bool)
+        )
 
 
 def test_the_top_is_that_of_candidates_that_may_be_asked_for() -> None:
@@ -133,7 +139,9 @@ def test_the_top_is_that_of_candidates_that_may_be_asked_for() -> None:
     points = Observations(np.array([3, 20]), X[[3, 20]], np.full(2, 50.0), np.array([5.0, 1.0]))
     posterior = Scene(nr.RBF(0.1), 0.1, points, X).exact()
     excluded = np.arange(30) < 10
-    ranking = Enumeration(nr.Pool(X)).rank(posterior, nr.ExpectedImprovement(), 1.0, excluded)
+    ranking = Enumeration().rank(
+        Points(nr.Pool(X)), posterior, nr.ExpectedImprovement(), 1.0, excluded
+    )
     mean, variance = posterior.marginals(X)
     scores = nr.ExpectedImprovement().score(mean, variance, 1.0, float(mean[10:].max()))
     row = ranking.best()
@@ -148,7 +156,9 @@ def test_memory_changes_no_choice() -> None:
     points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
     posterior = Scene(nr.RBF(0.8), 0.2, points, X).nystrom(4)
     rows = {
-        Enumeration(nr.Pool(X), memory=memory).rank(posterior, nr.UCB(), 2.0, nobody(60)).best()
+        Enumeration(memory=memory)
+        .rank(Points(nr.Pool(X)), posterior, nr.UCB(), 2.0, nobody(60))
+        .best()
         for memory in (0, 100, 8 * 3 * 60, 8 * 4 * 60, 1 << 30)
     }
     assert len(rows) == 1
@@ -159,10 +169,10 @@ def test_each_posterior_has_its_survey() -> None:
     rng = np.random.default_rng(4)
     X = rng.standard_normal((60, 2))
     points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
-    scene, search = Scene(nr.RBF(0.8), 0.2, points, X), Enumeration(nr.Pool(X))
+    scene, search, pool = Scene(nr.RBF(0.8), 0.2, points, X), Enumeration(), Points(nr.Pool(X))
     for posterior in (scene.exact(), scene.nystrom(3), scene.exact()):
-        full = FullSearch(nr.Pool(X)).rank(posterior, nr.UCB(), 2.0, nobody(60))
-        assert search.rank(posterior, nr.UCB(), 2.0, nobody(60)).best() == full.best()
+        full = FullSearch().rank(Points(nr.Pool(X)), posterior, nr.UCB(), 2.0, nobody(60))
+        assert search.rank(pool, posterior, nr.UCB(), 2.0, nobody(60)).best() == full.best()
         exact = isinstance(posterior, ExactPosterior)
         assert isinstance(search.cache, ExactCache) == exact
 

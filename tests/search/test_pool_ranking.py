@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Mask, Matrix
+from noregret.pools import Points
 from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.search import Enumeration
 from slow_references import FullRanking, FullSearch
@@ -45,8 +46,8 @@ def test_a_candidate_stays_no_longer_than_it_wins(
     N = len(scene.pool)
     scene = Scene(scene.kernel, scene.ridge * noise, scene.points, scene.pool)
     stale: Posterior = scene.nystrom(4) if sparse else scene.exact()
-    ranking = Enumeration(nr.Pool(scene.pool)).rank(stale, how, beta, nobody(N))
-    full = FullSearch(nr.Pool(scene.pool)).rank(stale, how, beta, nobody(N))
+    ranking = Enumeration().rank(Points(nr.Pool(scene.pool)), stale, how, beta, nobody(N))
+    full = FullSearch().rank(Points(nr.Pool(scene.pool)), stale, how, beta, nobody(N))
     for most in (1, 2, 3, 7, 50, 50, 50, 50):
         row = ranking.best()
         assert full.best() == row
@@ -70,8 +71,8 @@ def test_runs_are_found_in_few_goes_where_others_do_not_move(
     w = rng.integers(1, 9, 12).astype(np.float64)
     points = Observations(np.arange(12), X, w, rng.standard_normal(12))
     stale = Scene(nr.RBF(1.0), 10.0 ** rng.uniform(-1, 3), points, X).exact()
-    ranking = Enumeration(nr.Pool(X)).rank(stale, how, beta, nobody(12))
-    full = FullSearch(nr.Pool(X)).rank(stale, how, beta, nobody(12))
+    ranking = Enumeration().rank(Points(nr.Pool(X)), stale, how, beta, nobody(12))
+    full = FullSearch().rank(Points(nr.Pool(X)), stale, how, beta, nobody(12))
     for _ in range(5):
         row, left = ranking.best(), wins(full, full.best(), most)
         for _ in range(2):
@@ -86,7 +87,9 @@ def test_runs_are_found_in_few_goes_where_others_do_not_move(
 def test_a_candidate_alone_stays_for_all_there_is_room_for() -> None:
     """Nobody could ever be better."""
     scene = Scene(nr.RBF(1.0), 1.0, Observations.none(1), np.zeros((1, 1)))
-    ranking = Enumeration(nr.Pool(scene.pool)).rank(scene.exact(), nr.UCB(), 1.0, nobody(1))
+    ranking = Enumeration().rank(
+        Points(nr.Pool(scene.pool)), scene.exact(), nr.UCB(), 1.0, nobody(1)
+    )
     ranking.shrink(0, 1)
     assert ranking.best() == 0
     for most in (1, 2, 3, 4, 5, 1000, 10**9):
@@ -97,7 +100,7 @@ def test_of_twins_neither_stays() -> None:
     """Equal candidates shrink alike, and the lowest row goes on being best: one at a time."""
     X = np.zeros((3, 1))
     scene = Scene(nr.RBF(1.0), 5.0, Observations.none(1), X)
-    ranking = Enumeration(nr.Pool(X)).rank(scene.exact(), nr.UCB(), 1.0, nobody(3))
+    ranking = Enumeration().rank(Points(nr.Pool(X)), scene.exact(), nr.UCB(), 1.0, nobody(3))
     for _ in range(5):
         assert ranking.best() == 0
         ranking.shrink(0, ranking.repeats_while_best(0, 100))
@@ -111,29 +114,29 @@ def test_rounding_is_found_repaired_and_logged(
     """A survey gone wrong, whatever the reason, must not choose, nor be mended in silence."""
     rng = np.random.default_rng(0)
     X = rng.random((300, 2))
-    diary, search = Diary(X), Enumeration(nr.Pool(X))
+    diary, search, points = Diary(X), Enumeration(), Points(nr.Pool(X))
     posterior = ExactPosterior.prior(nr.RBF(0.2), noise_std=0.1, ridge=0.01, dim=2)
     for step in range(30):
-        row = search.rank(posterior, nr.UCB(), 2.0, nobody(300)).best()
+        row = search.rank(points, posterior, nr.UCB(), 2.0, nobody(300)).best()
         diary.add(row, 1, float(np.sin(9 * X[row, 0]) + 0.1 * rng.standard_normal()))
         posterior = diary.believed(posterior)
         if step % 10 == 5:
-            search.rank(posterior, nr.UCB(), 2.0, nobody(300))
+            search.rank(points, posterior, nr.UCB(), 2.0, nobody(300))
             cache = search.cache
             assert cache is not None
             cache.refresh(np.arange(300))
             getattr(cache, name)[:] *= 1 + error
             with caplog.at_level(logging.INFO, logger="noregret"):
                 caplog.clear()
-                ranking = search.rank(posterior, nr.UCB(), 2.0, nobody(300))
+                ranking = search.rank(points, posterior, nr.UCB(), 2.0, nobody(300))
             # Once found, a little more than that is allowed for from then on.
             assert step > 5 or "300 candidates start again" in caplog.text
             assert ranking.best() == full_best(posterior, X)
         elif step > 5:
-            assert search.rank(posterior, nr.UCB(), 2.0, nobody(300)).best() == full_best(
+            assert search.rank(points, posterior, nr.UCB(), 2.0, nobody(300)).best() == full_best(
                 posterior, X
             )
 
 
 def full_best(posterior: Posterior, X: Matrix) -> int:
-    return FullSearch(nr.Pool(X)).rank(posterior, nr.UCB(), 2.0, nobody(len(X))).best()
+    return FullSearch().rank(Points(nr.Pool(X)), posterior, nr.UCB(), 2.0, nobody(len(X))).best()

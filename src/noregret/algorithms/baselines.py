@@ -21,7 +21,7 @@ from noregret.policies import (
     as_groups,
     baselines,
 )
-from noregret.pools import BitPool, Box, Domain, MappedPool, Points, Pool, require_domain
+from noregret.pools import BitPool, Candidates, Domain, MappedPool, Points, Pool, require_domain
 
 
 def random_search(
@@ -73,7 +73,7 @@ def regularized_evolution(
     array([4., 2.])
     """
     require_domain(pool)
-    if groups is not None and isinstance(pool, Box):
+    if groups is not None and not isinstance(pool, Candidates):
         raise ArgumentError(
             "regularized_evolution(groups=...) is for pools; on a box every dimension changes by "
             "itself."
@@ -136,7 +136,7 @@ def ts_qff(
     True
     """
     require_domain(pool)
-    if isinstance(pool, Box):
+    if not isinstance(pool, Candidates):
         raise ArgumentError(
             "ts_qff looks at every candidate, so it needs a pool: spread points over the box and "
             "give Pool(points)."

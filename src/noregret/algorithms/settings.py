@@ -314,5 +314,5 @@ def _start(pool: Points, given: Initial) -> Start | UncertaintyDesign:
         raise ArgumentError(
             f"start must be a list of ids, or a design such as SobolDesign(16), got {given!r}."
         )
-    rows = pool.find(given) if pool.candidates else pool.meet(pool.read("start", given))
+    rows = pool.find(given) if pool.candidates else pool.register(pool.read("start", given))
     return GivenStart(tuple(dict.fromkeys(rows.tolist())))

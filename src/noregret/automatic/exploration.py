@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from noregret.acquisitions import UCB, Thompson
-from noregret.arrays import Indices, Matrix, Rows, Vector
+from noregret.arrays import Indices, Matrix, Vector
 from noregret.batching import FixedSize, Settle
 from noregret.policies import Bandit, Belief, Evidence, Proposal, Purpose
-from noregret.pools import Box, Picks
+from noregret.pools import Picks, first_new
 from noregret.posteriors import Posterior, sample_functions
-from noregret.search import CENTRES, Enumeration, Search, around
 from noregret.widths import ConstantWidth
 
 KNOWN = 0.5  # variance over ridge below which another evaluation tells next to nothing
@@ -21,8 +20,6 @@ CLEAR = 2.0  # deviations of a difference beyond which one candidate is better t
 BLIND = 8  # every so many doubts are of the model as such
 SETTLED, PROMISES = 8, 64  # doubts before every second takes, of so many functions, one promising
 BLANK = 2  # evaluations by chance to one by the model, where it has found nothing
-CLOUD, WHOLE = 8, 1024  # points of a box drawn for one that is new; whole numbers come again
-WIDE, NEAR = 2048, 512  # points of a box that doubt looks at: anywhere, and around the best
 SURPRISE = 4.0  # deviations above what was expected
 OPTIMISM, DRAWN = 3.0, 300  # deviations, and candidates that high, among which doubt chooses
 
@@ -56,16 +53,7 @@ def without_news(proposal: Proposal, evidence: Evidence, ridge: float) -> int:
 
 def chance(evidence: Evidence, size: int, rng: np.random.Generator) -> Picks:
     """Draw different points uniformly that were never evaluated, nor failed, nor are under way."""
-    points, met = evidence.points, _met(evidence)
-    if isinstance(points.domain, Box):
-        cloud = max(CLOUD * size, WHOLE if points.domain.has_integers else 0)
-        picks = points.peek(points.domain.sample(cloud, rng))
-        new = _first_of(picks.rows, met)[:size]
-        return Picks(picks.rows[new], picks.X[new])
-    closed = evidence.excluded.copy()
-    closed[met[met < len(closed)]] = True
-    left = np.flatnonzero(~closed)
-    return points.picks(rng.choice(left, min(size, len(left)), replace=False))
+    return evidence.points.sample_new(evidence.excluded, _tried(evidence), size, rng)
 
 
 def at_ceiling(posterior: Posterior, seen: Evidence, known: int, size: int) -> Proposal | None:
@@ -83,9 +71,7 @@ def by_chance(posterior: Posterior, seen: Evidence, size: int) -> Proposal | Non
     picks = chance(seen, size, seen.rng(Purpose.EXPLORATION))
     if not len(picks):
         return None
-    ones = np.ones(len(picks), dtype=np.int64)
-    variances = posterior.variance(picks.X)
-    return Proposal(picks.rows, picks.X, ones, variances, "doubt: by chance")
+    return Proposal.of_singles(picks, "doubt: by chance", posterior.variance(picks.X))
 
 
 def promises(explorations: int) -> int:
@@ -109,41 +95,21 @@ def by_sampled_function(
     posterior = belief.posterior
     mean, variance = posterior.at_points()
     known = posterior.observed.rows[variance < KNOWN * posterior.ridge]
-    best = posterior.observed.X[np.argsort(-mean, kind="stable")[:CENTRES]]
-    picks = _reaching_highest(bandit.search, posterior, seen, known, best, max(DRAWN, 3 * size))
+    reach = seen.points, posterior, UCB(), OPTIMISM, seen.excluded, known
+    rng = seen.rng(Purpose.EXPLORATION)
+    picks = bandit.search.highest(*reach, max(DRAWN, 3 * size), rng)
     if not len(picks):
         return None
     values = sample_functions(posterior, picks.X, max(promises, size), seen.rng(Purpose.THOMPSON))
     if promises > 1:
         values = values[:, promising(values.max(axis=0), float(mean.max()))]
-    chosen = _best_of_each(values[:, : min(size, len(picks))])
-    rows, X, ones = picks.rows[chosen], picks.X[chosen], np.ones(len(chosen), dtype=np.int64)
-    return Proposal(rows, X, ones, posterior.variance(X), "doubt: a function drawn")
-
-
-def _reaching_highest(
-    search: Search, posterior: Posterior, seen: Evidence, known: Indices, best: Rows, size: int
-) -> Picks:
-    """Return points that are not known, by how high they are with some deviations added."""
-    points = seen.points
-    if isinstance(search, Enumeration):
-        excluded = seen.excluded.copy()
-        excluded[known[known < len(excluded)]] = True
-        if excluded.all():
-            return Picks(np.empty(0, dtype=np.int64), best[:0])
-        return points.picks(search.highest(posterior, UCB(), OPTIMISM, excluded, size))
-    assert isinstance(points.domain, Box)
-    rng, box = seen.rng(Purpose.EXPLORATION), points.domain
-    picks = points.peek(np.concatenate([box.sample(WIDE, rng), around(box, best, NEAR, rng)]))
-    new = _first_of(picks.rows, known)
-    reach = UCB().score(*posterior.marginals(picks.X[new]), OPTIMISM, 0.0)
-    new = new[np.argsort(-reach, kind="stable")[:size]]
-    return Picks(picks.rows[new], picks.X[new])
+    chosen = picks[_best_of_each(values[:, : min(size, len(picks))])]
+    return Proposal.of_singles(chosen, "doubt: a function drawn", posterior.variance(chosen.X))
 
 
 def several(bandit: Bandit, belief: Belief, seen: Evidence, size: int) -> Proposal | None:
     """Propose the best of each of `size` functions drawn, in a box the highest of all points."""
-    if isinstance(bandit.search, Enumeration):
+    if seen.points.candidates:
         return by_sampled_function(bandit, belief, seen, size)
     width = ConstantWidth(1.0, bandit.band.delta)
     drawing = replace(bandit, acquisition=Thompson(), width=width, batching=FixedSize(size))
@@ -155,8 +121,7 @@ def unmet(proposal: Proposal, seen: Evidence) -> Proposal | None:
 
     In a box of whole numbers what was found anew may be a point met before.
     """
-    rows = seen.points.expected(proposal.rows, proposal.X)
-    new = _first_of(rows, _met(seen))
+    new = first_new(proposal.rows, _tried(seen))
     return _part(proposal, new, np.ones(len(new), dtype=np.int64)) if len(new) else None
 
 
@@ -170,15 +135,9 @@ def prolonged(proposal: Proposal, ridge: float, switch_cost: float, room: int) -
     return _part(proposal, kept, repeats[kept])
 
 
-def _met(evidence: Evidence) -> Indices:
+def _tried(evidence: Evidence) -> Indices:
     """Return the rows that were evaluated, failed, or are under way."""
-    return np.concatenate([evidence.told.rows, evidence.open_.rows, evidence.failed_rows])
-
-
-def _first_of(rows: Indices, unwanted: Indices) -> Indices:
-    """Return where each row comes for the first time, those unwanted left out."""
-    first = np.sort(np.unique(rows, return_index=True)[1])
-    return first[~np.isin(rows[first], unwanted)]
+    return np.append(evidence.taken, evidence.failed_rows)
 
 
 def _part(proposal: Proposal, at: Indices, repeats: Indices) -> Proposal:

@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Mask, Rows, positions
+from noregret.arrays import Rows, positions
 from noregret.automatic import exploration, reported_bounds
 from noregret.automatic.account import account_of
 from noregret.automatic.settings import AutoModel, AutoSettings
@@ -291,9 +291,7 @@ class AutoPolicy:
             if len(told):
                 return None
             picks = evidence.points.sample(left_open.excluded, 1, rng)
-        ones = np.ones(len(picks), dtype=np.int64)
-        reason = "start: drawn by chance"
-        return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), reason)
+        return Proposal.of_singles(picks, "start: drawn by chance")
 
     def _taught(self, last: AutoModel | None, evidence: Evidence) -> AutoModel:
         """Learn a model anew if there is enough to learn since the last."""
@@ -340,14 +338,11 @@ class AutoPolicy:
         """
         if not evidence.points.candidates:
             return evidence
-        closed: Mask = evidence.excluded.copy()
         often = evidence.failed_counts >= (1 if self.settings.deterministic else FAILURES)
         lost = np.intersect1d(evidence.failed_rows[often], evidence.lost)
-        rows = [lost]
+        closed = evidence.closed(lost)
         if self.settings.deterministic:
-            rows += [evidence.told.rows, evidence.open_.rows]
-        for some in rows:
-            closed[some[some < len(closed)]] = True
+            closed |= evidence.closed(evidence.taken)
         if closed.all() and not evidence.excluded.all():
             under_way = len(evidence.open_)
             wait = f" ({under_way} are still under way: tell them first)" if under_way else ""

@@ -52,7 +52,7 @@ class RunState:
         self, worker: str, proposal: Proposal, *, asked: float, now: float
     ) -> PendingBatch:
         """Open a batch; points of it that are new are numbered."""
-        rows = self.points.settled(proposal.rows, proposal.X)
+        rows = self._rows(proposal, self.points.register)
         runs = as_runs(rows, proposal.repeats, proposal.variances)
         pending = self.pending.open(worker, runs, proposal.reason)
         told, unique = self.ledger.evaluations, len(self.ledger)
@@ -74,11 +74,15 @@ class RunState:
         )[start : min(stop, start + room)]
         return batch if start + room >= stop else replace(batch, reason=f"at_most {room} reached")
 
+    def _rows(self, proposal: Proposal, numbered: Callable[[Rows], Indices]) -> Indices:
+        """Return the rows of a proposal; those of a box as they are numbered now."""
+        return proposal.rows if self.points.candidates else numbered(proposal.X)
+
     def draft(self, proposal: Proposal) -> Batch:
         """Show a proposal as the batch that it would be."""
         return Batch(
             ticket=self.pending.opened,
-            ids=self.points.keys(self.points.expected(proposal.rows, proposal.X)),
+            ids=self.points.keys(self._rows(proposal, self.points.lookup)),
             repeats=proposal.repeats,
             x=self.points.shown(proposal.X),
             reason=proposal.reason,
@@ -210,7 +214,7 @@ class RunState:
 
     def _met(self, given: Indices | Rows) -> Indices:
         """Return rows; points given by features are recognised, or numbered behind the others."""
-        return self.points.meet(cast(Rows, given)) if given.ndim == 2 else cast(Indices, given)
+        return self.points.register(cast(Rows, given)) if given.ndim == 2 else cast(Indices, given)
 
     def _inwards(self, numbers: Vector) -> Vector:
         inside = self.units.inwards(numbers)

@@ -24,7 +24,6 @@ from noregret.policies.base import (
 from noregret.policies.model_view import appraised, rank_of
 from noregret.policies.random_streams import Purpose
 from noregret.policies.starts import Start
-from noregret.pools import Picks
 from noregret.posteriors import Posterior
 from noregret.search import Ranking, Search
 from noregret.storable import storable
@@ -101,7 +100,9 @@ class Bandit:
                 picks = start.picks(evidence, room)
                 if len(picks):
                     diagnostics = self._diagnostics(inputs)
-                    return _start_with(picks, start.reason, belief, diagnostics), belief
+                    variances = belief.posterior.variance(picks.X)
+                    first = Proposal.of_singles(picks, start.reason, variances, diagnostics)
+                    return first, belief
             belief = replace(belief, started=True)
         return self._fill_batch(inputs, evidence, room), belief
 
@@ -122,8 +123,9 @@ class Bandit:
         """Return the largest upper bound of the pool minus the lower bound of `row`."""
         _, inputs = self._believe(state, evidence)
         beta = self.band.beta(inputs)
-        search = self.search.within(evidence.points)
-        ranking = search.rank(inputs.posterior, UCB(), beta, evidence.excluded)
+        ranking = self.search.rank(
+            evidence.points, inputs.posterior, UCB(), beta, evidence.excluded
+        )
         highest = ranking.score(ranking.best())
         mean, variance = inputs.posterior.marginals(evidence.points.rows(np.array([row])))
         lowest = float(mean[0] - beta * np.sqrt(variance[0]))
@@ -227,11 +229,11 @@ class Bandit:
             ranking.shrink(row, count)
 
     def _ranking(self, stale: Posterior, beta: float, evidence: Evidence) -> Ranking:
-        search = self.search.within(evidence.points)
-        if isinstance(self.acquisition, Thompson):
+        points, how, excluded = evidence.points, self.acquisition, evidence.excluded
+        if isinstance(how, Thompson):
             rng = evidence.rng(Purpose.THOMPSON)
-            return search.rank_samples(stale, beta, evidence.excluded, rng)
-        return search.rank(stale, self.acquisition, beta, evidence.excluded)
+            return self.search.rank_samples(points, stale, beta, excluded, rng)
+        return self.search.rank(points, stale, how, beta, excluded)
 
     def _count_pending(self, ranking: Ranking, evidence: Evidence, fill: Fill) -> Fill:
         open_ = evidence.open_
@@ -272,11 +274,3 @@ class _Runs:
         repeats: Indices = np.array(self.repeats, dtype=np.int64)
         variances: Vector = np.array(self.variances)
         return Proposal(picks.rows, picks.X, repeats, variances, reason, diagnostics)
-
-
-def _start_with(
-    picks: Picks, reason: str, belief: Belief, diagnostics: ChoiceDiagnostics
-) -> Proposal:
-    variances = belief.posterior.variance(picks.X)
-    ones = np.ones(len(picks), dtype=np.int64)
-    return Proposal(picks.rows, picks.X, ones, variances, reason, diagnostics)

@@ -16,7 +16,7 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.policies.random_streams import Purpose, stream
-from noregret.pools import Points
+from noregret.pools import Picks, Points
 from noregret.posteriors import Observations, Posterior
 from noregret.widths import Assumptions
 
@@ -49,6 +49,17 @@ class Evidence:
     def lost(self) -> Indices:
         """Rows of which evaluations failed, and none had a value."""
         return self.failed_rows[~np.isin(self.failed_rows, self.told.rows)]
+
+    @property
+    def taken(self) -> Indices:
+        """Rows that were evaluated or are under way."""
+        return np.union1d(self.told.rows, self.open_.rows)
+
+    def closed(self, rows: Indices) -> Mask:
+        """Return which candidates of a pool are excluded or stand in these rows."""
+        closed = self.excluded.copy()
+        closed[rows[rows < len(closed)]] = True
+        return closed
 
     def booked(self) -> Evidence:
         """Return the evidence with nothing that is new since the last batch was opened."""
@@ -95,6 +106,19 @@ class Proposal:
     variances: Vector  # σ²_stale at each run
     reason: str
     diagnostics: ChoiceDiagnostics = ChoiceDiagnostics()
+
+    @classmethod
+    def of_singles(
+        cls,
+        picks: Picks,
+        reason: str,
+        variances: Vector | None = None,
+        diagnostics: ChoiceDiagnostics = ChoiceDiagnostics(),
+    ) -> Proposal:
+        """Propose one evaluation of each point; policies without a model know no variances."""
+        ones = np.ones(len(picks), dtype=np.int64)
+        known = np.zeros(len(picks)) if variances is None else variances
+        return cls(picks.rows, picks.X, ones, known, reason, diagnostics)
 
 
 @final

@@ -12,13 +12,12 @@ from noregret.arrays import Indices, Rows
 from noregret.errors import CertificateError, require_at_least, require_count, require_positive
 from noregret.policies.base import Appraisal, Estimates, Evidence, Gap, Outlook, Proposal
 from noregret.policies.random_streams import Purpose
-from noregret.pools import Box, Picks
+from noregret.pools import Picks
 from noregret.storable import storable
 
 EPSILON_GRID: tuple[Mapping[str, float], ...] = tuple(
     {"a": a, "b": b} for a in (0.1, 1.0, 10.0) for b in (1 / 3, 1 / 2, 1.0, 2.0)
 )  # of MINI 2022, appendix B.1, whose best on NAS-Bench was a = 1, b = 1/2
-TRIES = 16  # points of a box drawn for each one wanted, to find one that was not met before
 
 
 @final
@@ -67,8 +66,7 @@ uncertified = property(_why)
 def singles(picks: Picks, size: int, room: int) -> Proposal:
     """Return picks as a batch of single evaluations."""
     reason = f"fixed size {size} reached" if size <= room else f"at_most {room} reached"
-    ones = np.ones(len(picks), dtype=np.int64)
-    return Proposal(picks.rows, picks.X, ones, np.zeros(len(picks)), reason)
+    return Proposal.of_singles(picks, reason)
 
 
 def anything(self: object, X: Rows) -> None:
@@ -127,22 +125,16 @@ class RandomSearch:
 
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
         rng = evidence.rng(Purpose.POLICY)
-        box = evidence.points.domain
-        if isinstance(box, Box):
-            picks = self._fresh(evidence, box, min(self.size, room), rng)
+        points, size = evidence.points, min(self.size, room)
+        if points.candidates:
+            picks = points.picks(self._rarest(evidence, size, rng))
         else:
-            picks = evidence.points.picks(self._rarest(evidence, min(self.size, room), rng))
+            met = np.arange(len(points))
+            picks = points.sample_new(evidence.excluded, met, self.size, rng)[:size]
+            if len(picks) < size:  # all whole numbers that were found have been evaluated
+                again = points.sample(evidence.excluded, size - len(picks), rng)
+                picks = points.picks_of(np.concatenate([picks.X, again.X]))
         return singles(picks, self.size, room), state
-
-    def _fresh(self, evidence: Evidence, box: Box, size: int, rng: np.random.Generator) -> Picks:
-        """Return points drawn, those first that are new."""
-        tries = TRIES if box.integer.all() else 1  # real numbers do not come twice
-        picks = evidence.points.peek(box.sample(tries * self.size, rng))
-        first = np.zeros(len(picks), dtype=np.bool_)
-        first[np.unique(picks.rows, return_index=True)[1]] = True
-        new = first & (picks.rows >= len(evidence.points))
-        at = np.concatenate([np.flatnonzero(new), np.flatnonzero(~new)])[:size]
-        return evidence.points.peek(picks.X[at])
 
     def _rarest(self, evidence: Evidence, size: int, rng: np.random.Generator) -> Indices:
         """Return rows drawn, each from those that are then the rarest."""

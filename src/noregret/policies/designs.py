@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import final
 
 import numpy as np
@@ -20,13 +21,21 @@ from noregret.kernels import Kernel
 from noregret.policies.base import Evidence
 from noregret.policies.random_streams import Purpose, stream
 from noregret.policies.starts import before_values
-from noregret.pools import Box, Picks, Points, Pool, Scales, as_numbers, numbers
+from noregret.pools import (
+    CLOUD,
+    PER_POINT,
+    Box,
+    Picks,
+    Points,
+    Pool,
+    Scales,
+    as_numbers,
+    numbers,
+)
 from noregret.search import Search
 from noregret.storable import storable
 
 NONE: Indices = np.empty(0, dtype=np.int64)
-CLOUD = 1024  # points of a box among which a design is looked for, at least …
-PER_POINT = 16  # … and for each point of the design
 MOST_SOBOL = 21_201  # dimensions of SciPy's sequence
 
 
@@ -52,8 +61,9 @@ class UniformDesign:
         left, points = _left(self.size, evidence, room), evidence.points
         if not left:
             return points.picks(NONE)
-        if isinstance(points.domain, Box):
-            return _unmet(evidence, points.domain.sample(_cloud(self.size), _rng(evidence)), left)
+        if not points.candidates:
+            none, taken = evidence.excluded, evidence.taken
+            return points.sample_new(none, taken, self.size, _rng(evidence))[:left]
         order = _rng(evidence).permutation(points.candidates)
         return points.picks(order[~_closed(evidence)[order]][:left])
 
@@ -87,15 +97,11 @@ class SobolDesign:
         left, points = _left(self.size, evidence, room), evidence.points
         if not left:
             return points.picks(NONE)
-        if isinstance(points.domain, Box):
-            U = points.domain.spread(sobol(points.dim, _cloud(self.size), _rng(evidence)))
-            return _unmet(evidence, points.domain.snapped(U), left)
-        known, rows = _known(evidence), list[int]()
-        for row in self._nearest(points, evidence.excluded.copy(), _rng(evidence)):
-            if row not in known:
-                rows.append(row)
-            if len(rows) == left:
-                break
+        if points.box is not None:
+            return _cloud(evidence, points.box, self.size)[:left]
+        nearest = self._nearest(points, evidence.excluded.copy(), _rng(evidence))
+        closed = _closed(evidence)
+        rows = list(islice((row for row in nearest if not closed[row]), left))
         return points.picks(np.array(rows, dtype=np.int64))
 
     def _nearest(self, points: Points, taken: Mask, rng: np.random.Generator) -> Iterator[int]:
@@ -147,14 +153,13 @@ class FarthestDesign:
         left, points = _left(self.size, evidence, room), evidence.points
         if not left:
             return points.picks(NONE)
-        if not isinstance(points.domain, Box):
+        if points.box is None:
             return points.picks(self._farthest(evidence, points, _closed(evidence), left))
-        U = points.domain.spread(sobol(points.dim, _cloud(self.size), _rng(evidence)))
-        X = _unmet(evidence, points.domain.snapped(U), len(U)).X
-        if not len(X):
-            return points.picks(NONE)
-        cloud, none = Points(Pool(X)), np.zeros(len(X), dtype=np.bool_)
-        return points.peek(X[self._farthest(evidence, cloud, none, left)])
+        cloud = _cloud(evidence, points.box, self.size)
+        if not len(cloud):
+            return cloud
+        none = np.zeros(len(cloud), dtype=np.bool_)
+        return cloud[self._farthest(evidence, Points(Pool(cloud.X)), none, left)]
 
     def _farthest(self, evidence: Evidence, among: Points, taken: Mask, left: int) -> Indices:
         """Return rows of a pool in the order of choice, ties going to the lowest."""
@@ -221,26 +226,21 @@ class MostUncertain:
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
         left, points = _left(self.size, evidence, room), evidence.points
-        known, closed = _known(evidence), _closed(evidence)
-        picks = points.picks(NONE)
-        if not left or (closed.size and closed.all()):
+        closed, taken, picks = _closed(evidence), evidence.taken, points.picks(NONE)
+        if not left:
             return picks
         now = before_values(evidence, self.kernel, self.ridge)
-        while len(picks) < left:
-            ranking = self.search.within(evidence.points).rank(now, Uncertainty(), 1.0, closed)
+        while len(picks) < left and not (points.candidates and closed.all()):
+            ranking = self.search.rank(points, now, Uncertainty(), 1.0, closed)
             best = ranking.picks(np.array([ranking.best()]))
-            if not closed.size:  # on a box, where new points are numbered in order
-                met = points.peek(stacked(picks.X, best.X))
-                best = Picks(met.rows[-1:], best.X)
-            row = int(best.rows[0])
-            if row in known:  # noise leaves it the most uncertain of the box
-                break
-            known.add(row)
-            picks = Picks(np.append(picks.rows, row), stacked(picks.X, best.X))
-            if closed.size:
-                closed[row] = True
-                if closed.all():
-                    break
+            more = stacked(picks.X, best.X)
+            both = Picks(np.append(picks.rows, best.rows), more)
+            if not points.candidates:  # where new points are numbered in order
+                both = points.picks_of(more)
+            if len(both.new(taken)) < len(both):
+                break  # noise leaves it the most uncertain of the box
+            picks, best = both, both[-1:]
+            closed = evidence.closed(np.append(taken, picks.rows))
             now = now.hallucinate(best.rows, best.X, np.ones(1))
         return picks
 
@@ -263,33 +263,21 @@ def _rng(evidence: Evidence, part: int = 0) -> np.random.Generator:
     return stream(evidence.seed, Purpose.START, part)
 
 
-def _cloud(size: int) -> int:
-    """So many that few whole numbers all come up, and the farthest are far."""
-    return max(CLOUD, PER_POINT * size)
+def _cloud(evidence: Evidence, box: Box, size: int) -> Picks:
+    """Return quasi-random points of a box that are new.
 
-
-def _known(evidence: Evidence) -> set[int]:
-    """Return candidates that were evaluated or are under way; points off a pool are none."""
-    rows = {*evidence.told.rows.tolist(), *evidence.open_.rows.tolist()}
-    N = evidence.points.candidates
-    return {row for row in rows if row < N} if N else rows
+    So many that few whole numbers all come up, and the farthest are far.
+    """
+    U = sobol(box.dim, max(CLOUD, PER_POINT * size), _rng(evidence))
+    return evidence.points.picks_of(box.snapped(box.spread(U))).new(evidence.taken)
 
 
 def _left(size: int, evidence: Evidence, room: int) -> int:
-    return max(0, min(room, size - len(_known(evidence))))
+    """Return how many candidates a design still lacks; points off a pool are none."""
+    taken, N = evidence.taken, evidence.points.candidates
+    return max(0, min(room, size - int(np.count_nonzero(taken < N) if N else len(taken))))
 
 
 def _closed(evidence: Evidence) -> Mask:
     """Return which candidates of a pool are excluded or known."""
-    closed = evidence.excluded.copy()
-    for rows in (evidence.told.rows, evidence.open_.rows):
-        closed[rows[rows < len(closed)]] = True
-    return closed
-
-
-def _unmet(evidence: Evidence, X: Matrix, most: int) -> Picks:
-    """Return the first points of a box that are not known, each once."""
-    rows, known = evidence.points.peek(X).rows, list(_known(evidence))
-    first = np.zeros(len(X), dtype=np.bool_)
-    first[np.unique(rows, return_index=True)[1]] = True
-    return evidence.points.peek(X[first & ~np.isin(rows, known)][:most])
+    return evidence.closed(evidence.taken)

@@ -246,9 +246,7 @@ class Evolution:
             else:
                 born.append(self._child(self._parent(alive, evidence.told, rng), evidence, rng))
         rows, X = np.concatenate([one.rows for one in born]), np.concatenate([b.X for b in born])
-        new = isinstance(evidence.points.domain, Box)  # numbered together, each by its own
-        picks = evidence.points.peek(X) if new else Picks(rows, X)
-        return singles(picks, self.size, room), state
+        return singles(Picks(rows, X), self.size, room), state
 
     def _parent(self, alive: Indices, told: Observations, rng: np.random.Generator) -> int:
         """Return the place of the best of a few, ties going to the lowest row."""
@@ -258,8 +256,8 @@ class Evolution:
 
     def _child(self, parent: int, evidence: Evidence, rng: np.random.Generator) -> Picks:
         points, told = evidence.points, evidence.told
-        if isinstance(points.domain, Box):
-            return points.peek(stepped(points.domain, told.X[parent], rng))
+        if points.box is not None:
+            return points.picks_of(stepped(points.box, told.X[parent], rng))
         if not self._kin or self._kin[0].points is not points:
             self._kin[:] = [Kin(points, self.groups, self.neighbours)]
         row = self._kin[0].mutated(int(told.rows[parent]), evidence.excluded, rng)

@@ -56,10 +56,9 @@ class GivenStart:
     reason = "start: candidates given"
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
-        known = {*evidence.told.rows.tolist(), *evidence.open_.rows.tolist()}
-        left = [row for row in self.given if row not in known]
-        wanted = [row for row in left if not evidence.excluded[row : row + 1].any()]
-        return evidence.points.picks(np.array(wanted[:room], dtype=np.int64))
+        given = np.array(self.given, dtype=np.int64)
+        closed = np.append(evidence.taken, np.flatnonzero(evidence.excluded))
+        return evidence.points.picks(given[~np.isin(given, closed)][:room])
 
 
 @final
@@ -85,8 +84,8 @@ class UncertaintySampling:
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
         now = before_values(evidence, self.kernel, self.ridge)
-        search = self.search.within(evidence.points)
-        ranking = search.rank(now, Uncertainty(), 1.0, evidence.excluded)
+        points, excluded = evidence.points, evidence.excluded
+        ranking = self.search.rank(points, now, Uncertainty(), 1.0, excluded)
         chosen: list[int] = []
         while len(chosen) < room:
             row = ranking.best()

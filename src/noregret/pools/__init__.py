@@ -7,12 +7,15 @@ from noregret.pools.box import Box
 from noregret.pools.feature_scales import BitSquares, Scales, as_numbers, numbers
 from noregret.pools.mapped import MappedPool
 from noregret.pools.names import Keys
-from noregret.pools.points import Picks, Points
+from noregret.pools.points import CLOUD, NO_ROWS, PER_POINT, Picks, Points, first_new
 from noregret.pools.row_lookup import Hashes, all_hashed, hashed, mixed
 from noregret.pools.tables.reading import read_pool
 from noregret.pools.tables.sources import is_frame
 
 __all__ = [
+    "CLOUD",
+    "NO_ROWS",
+    "PER_POINT",
     "BitPool",
     "BitSquares",
     "Box",
@@ -27,6 +30,7 @@ __all__ = [
     "Scales",
     "all_hashed",
     "as_numbers",
+    "first_new",
     "hashed",
     "is_frame",
     "mixed",

@@ -9,7 +9,6 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Matrix, Rows, Vector, chunk_rows
-from noregret.pools.box import Box
 from noregret.pools.points import Points
 
 
@@ -27,7 +26,7 @@ class Scales:
 
     @classmethod
     def of(cls, points: Points) -> Scales:
-        if isinstance(points.domain, Box):
+        if points.box is not None:
             ones = np.ones(points.dim)
             return cls(np.zeros(points.dim), ones, ones)
         ends = [(X.min(axis=0), X.max(axis=0)) for _, X in numbers(points)]

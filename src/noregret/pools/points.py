@@ -13,15 +13,17 @@ from noregret.errors import AskError, PoolError
 from noregret.pools.base import Candidates, Domain
 from noregret.pools.box import Box
 from noregret.pools.names import Keys
-from noregret.pools.row_lookup import Matching
+from noregret.pools.row_lookup import RowLookup
 
 NO_ROWS: Indices = np.empty(0, dtype=np.int64)
+CLOUD = 1024  # points of a box among which new ones are looked for, at least …
+PER_POINT = 16  # … and for each point wanted
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Picks:
-    """Points picked to be evaluated; rows not met yet are numbered as they will be."""
+    """Points picked to be evaluated; new points of a box are numbered from the last one on."""
 
     rows: Indices
     X: Rows
@@ -29,28 +31,48 @@ class Picks:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __getitem__(self, at: slice | Indices | Mask) -> Picks:
+        return Picks(self.rows[at], self.X[at])
+
+    def new(self, taken: Indices) -> Picks:
+        """Return each point once, in order of coming, without those that are taken."""
+        return self[first_new(self.rows, taken)]
+
+
+def first_new(rows: Indices, taken: Indices) -> Indices:
+    """Return where each row comes for the first time, those taken left out."""
+    first = np.sort(np.unique(rows, return_index=True)[1])
+    return first[~np.isin(rows[first], taken)]
+
 
 @final
 class Points:
     """Numbers every point of a run: rows of a pool first, then whatever else was told or asked for.
 
     On a box all points are of the second kind; they are recognised when they come again. Only the
-    optimizer adds points, so that looking changes nothing.
+    optimizer registers points, so that looking changes nothing.
     """
 
     def __init__(self, domain: Domain, extra: Rows | None = None) -> None:
         self.domain = domain
+        self.box = domain if isinstance(domain, Box) else None
         self._pool = domain if isinstance(domain, Candidates) else None
         self.candidates = 0 if self._pool is None else len(self._pool)  # rows of the pool
-        self._matching: Matching | None = None
+        self._row_lookup: RowLookup | None = None
         self.extra: Rows = np.empty((0, domain.dim))  # features of the others
-        self._known: dict[bytes, int] = {}
+        self._known: dict[bytes, int] = {}  # … and their rows
         if extra is not None:
             self._add(extra)
 
     @classmethod
     def of(cls, domain: Domain | Points) -> Points:
         return domain if isinstance(domain, Points) else cls(domain)
+
+    @property
+    def pool(self) -> Candidates:
+        """The candidates, where there are finitely many."""
+        assert self._pool is not None
+        return self._pool
 
     @property
     def dim(self) -> int:
@@ -112,26 +134,56 @@ class Points:
             )
         return rows
 
-    def glance(self, count: int) -> Rows:
-        """Return some candidates, spread over the domain, the same every time."""
-        if isinstance(self.domain, Box):
-            return self.domain.sample(count, np.random.default_rng(0))
-        return self.rows(np.unique(np.linspace(0, self.candidates - 1, count).astype(np.int64)))
+    def lookup(self, X: Rows) -> Indices:
+        """Return the rows of points by their features; new ones as `register` would number them."""
+        rows: Indices = np.full(len(X), -1)
+        if self._pool is not None and len(X):
+            if self._row_lookup is None:
+                self._row_lookup = RowLookup(self._pool)
+            rows = self._row_lookup.rows(X)
+        off, new = np.flatnonzero(rows < 0), dict[bytes, int]()
+        for at, key in zip(off.tolist(), _as_keys(X[off]), strict=True):
+            row = self._known.get(key)
+            rows[at] = new.setdefault(key, len(self) + len(new)) if row is None else row
+        return rows
 
-    def some(self, count: int, rng: np.random.Generator) -> Rows:
-        """Return so many candidates drawn uniformly, or all of them where there are fewer."""
-        if isinstance(self.domain, Box):
-            return self.domain.sample(count, rng)
-        few = min(count, self.candidates)
-        return self.rows(np.sort(rng.choice(self.candidates, few, replace=False)))
+    def register(self, X: Rows) -> Indices:
+        """Return the rows of points by their features; points not met before are added."""
+        rows = self.lookup(X)
+        first = np.unique(rows, return_index=True)[1]
+        self._add(X[first[rows[first] >= len(self)]])
+        return rows
+
+    def _add(self, X: Rows) -> None:
+        """Number new points, in order."""
+        if len(X):
+            self._known.update(zip(_as_keys(X), range(len(self), len(self) + len(X)), strict=True))
+            self.extra = stacked(self.extra, X)
 
     def picks(self, rows: Indices) -> Picks:
         return Picks(rows, self.rows(rows))
 
+    def picks_of(self, X: Rows) -> Picks:
+        """Return points with their rows, adding none."""
+        return Picks(self.lookup(X), X)
+
+    def glance(self, count: int) -> Rows:
+        """Return some candidates, spread over the domain, the same every time."""
+        if self.box is not None:
+            return self.box.sample(count, np.random.default_rng(0))
+        return self.rows(np.unique(np.linspace(0, self.candidates - 1, count).astype(np.int64)))
+
+    def some(self, count: int, rng: np.random.Generator) -> Rows:
+        """Return so many candidates drawn uniformly, or all of them where there are fewer."""
+        if self.box is not None:
+            return self.box.sample(count, rng)
+        few = min(count, self.candidates)
+        return self.rows(np.sort(rng.choice(self.candidates, few, replace=False)))
+
     def sample(self, excluded: Mask, size: int, rng: np.random.Generator) -> Picks:
         """Draw uniformly, with replacement, from the candidates that are not excluded."""
-        if isinstance(self.domain, Box):
-            return self.peek(self.domain.sample(size, rng))
+        if self.box is not None:
+            return self.picks_of(self.box.sample(size, rng))
         if not excluded.any():
             return self.picks(rng.integers(self.candidates, size=size))
         allowed = np.flatnonzero(~excluded)
@@ -142,52 +194,24 @@ class Points:
             )
         return self.picks(allowed[rng.integers(len(allowed), size=size)])
 
-    def peek(self, X: Rows) -> Picks:
-        """Return points of a box with the rows that `meet` would give them, adding none."""
-        new: dict[bytes, int] = {}
-        rows = np.empty(len(X), dtype=np.int64)
-        for at, key in enumerate(_as_keys(X)):
-            row = self._known.get(key)
-            rows[at] = new.setdefault(key, len(self) + len(new)) if row is None else row
-        return Picks(rows, X)
+    def sample_new(
+        self, excluded: Mask, taken: Indices, size: int, rng: np.random.Generator
+    ) -> Picks:
+        """Draw different candidates uniformly, none of them excluded or taken.
 
-    def meet(self, X: Rows) -> Indices:
-        """Return the rows of points by their features; points not met before are added."""
-        found = np.full(len(X), -1)
-        if self._pool is not None:
-            if self._matching is None:
-                self._matching = Matching(self._pool)
-            found = self._matching.rows(X)
-        off = np.flatnonzero(found < 0)
-        found[off] = self._add(X[off])
-        return found
-
-    def settled(self, rows: Indices, X: Rows) -> Indices:
-        """Add the points among picks that were not met before; return the rows of all."""
-        numbers, new = self.expected(rows, X), rows >= len(self)
-        if new.any():
-            self.meet(X[new])
-        return numbers
-
-    def expected(self, rows: Indices, X: Rows) -> Indices:
-        """Return the rows of picks as `settled` would, adding no point."""
-        new = rows >= len(self)
-        numbers = rows.copy()
-        if new.any():
-            numbers[new] = self.peek(X[new]).rows
-        return numbers
-
-    def _add(self, X: Rows) -> Indices:
-        rows, new = np.empty(len(X), dtype=np.int64), []
-        for at, key in enumerate(_as_keys(X)):
-            row = self._known.get(key)
-            if row is None:
-                row = self._known[key] = self.candidates + len(self._known)
-                new.append(at)
-            rows[at] = row
-        if new:
-            self.extra = stacked(self.extra, X[new])
-        return rows
+        Fewer where fewer are left, or in a box of whole numbers where fewer are found.
+        """
+        if self.box is None:
+            closed = excluded.copy()
+            closed[taken[taken < len(closed)]] = True
+            left = np.flatnonzero(~closed)
+            return self.picks(rng.choice(left, min(size, len(left)), replace=False))
+        X = self.box.sample(size, rng)  # enough, unless some come again
+        new = self.picks_of(X).new(taken)
+        if len(new) < size:
+            X = stacked(X, self.box.sample(max(CLOUD, PER_POINT * size) - size, rng))
+            new = self.picks_of(X).new(taken)[:size]
+        return new
 
 
 def _as_keys(X: Rows) -> Iterator[bytes]:

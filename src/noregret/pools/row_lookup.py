@@ -15,7 +15,7 @@ CACHED = 1 << 14  # words that are stirred at once
 
 
 @final
-class Matching:
+class RowLookup:
     """Finds rows by features that equal theirs to the last bit, the lowest row where some agree.
 
     One pass over the pool and one sort, 16 bytes a row; then O(log N) a look. Rows of equal hash

@@ -2,7 +2,6 @@
 
 from noregret.search.base import Ranking, Search
 from noregret.search.box import BoxSearch, search_of
-from noregret.search.box_ascent import CENTRES, around
 from noregret.search.enumeration import Enumeration
 
-__all__ = ["CENTRES", "BoxSearch", "Enumeration", "Ranking", "Search", "around", "search_of"]
+__all__ = ["BoxSearch", "Enumeration", "Ranking", "Search", "search_of"]

@@ -60,18 +60,41 @@ class Ranking(Protocol):
 class Search(Protocol):
     """Finds the best candidates of a domain."""
 
-    def within(self, points: Points) -> Search:
-        """Return the search as it is in a run that has met these places."""
-        ...
-
     def rank(
-        self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
+        self,
+        points: Points,
+        posterior: Posterior,
+        acquisition: Acquisition,
+        beta: float,
+        excluded: Mask,
     ) -> Ranking:
         """Rank every candidate that is not excluded."""
         ...
 
     def rank_samples(
-        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
+        self,
+        points: Points,
+        posterior: Posterior,
+        beta: float,
+        excluded: Mask,
+        rng: np.random.Generator,
     ) -> Ranking:
         """Rank by functions drawn from the posterior, their deviations times beta."""
+        ...
+
+    def highest(
+        self,
+        points: Points,
+        posterior: Posterior,
+        acquisition: Acquisition,
+        beta: float,
+        excluded: Mask,
+        taken: Indices,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Picks:
+        """Return so many different points of high scores, highest first, or fewer where few are.
+
+        None of them is excluded or taken. For acquisitions that do not look at the largest mean.
+        """
         ...

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Protocol, final
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from noregret.acquisitions import Acquisition, Mean, tangent
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.kernels import diagonal_gradient, slopes
-from noregret.pools import Box, Candidates, Picks, Points
+from noregret.pools import Picks, Points
 from noregret.posteriors import Paths, Posterior
 from noregret.search.base import Search
-from noregret.search.box_ascent import STARTS, Ascent, Hill, spread_out
+from noregret.search.box_ascent import CENTRES, STARTS, Ascent, Hill, around, spread_out
 from noregret.search.enumeration import Enumeration
 
 FEW_STARTS = 3
+WIDE, NEAR = 2048, 512  # points that are scored, not climbed: anywhere, and around the best
 STEP = 1e-5  # of the unit cube, for slopes of drawn functions by differences
 
 
-class Heights(Protocol):
-    """Finds the highest point of a function on a box."""
-
-    @property
-    def points(self) -> Points: ...
-
-    def highest(self, met: Matrix, hill: Hill, starts: int) -> tuple[int | None, Vector]:
-        """Return the highest point found, and its place among those met before if it is one."""
-        ...
-
-
 @final
+@dataclass(frozen=True, slots=True)
 class BoxSearch:
     """Searches a box from many starts; what is found is as good as these, nothing can promise more.
 
@@ -39,33 +31,49 @@ class BoxSearch:
         ∇μ = Gᵀa,       ∇σ² = ∇k(x, x) − 2 GᵀB k                                            (1)
     """
 
-    def __init__(self, points: Points, even: Matrix | None = None) -> None:
-        assert isinstance(points.domain, Box)
-        self.points, self.box = points, points.domain
-        self._even = even
-
-    def within(self, points: Points) -> BoxSearch:
-        """Points are numbered by the run that met them."""
-        return self if points is self.points else BoxSearch(points, self._even)
-
     def rank(
-        self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
+        self,
+        points: Points,
+        posterior: Posterior,
+        acquisition: Acquisition,
+        beta: float,
+        excluded: Mask,
     ) -> BoxRanking:
         best_mean = 0.0
         if acquisition.uses_best_mean:
-            means = BoxRanking(self, posterior, Mean(), 0.0, 0.0)
+            means = BoxRanking(points, posterior, Mean(), 0.0, 0.0)
             best_mean = means.score(means.best())
-        return BoxRanking(self, posterior, acquisition, beta, best_mean)
+        return BoxRanking(points, posterior, acquisition, beta, best_mean)
 
     def rank_samples(
-        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
+        self,
+        points: Points,
+        posterior: Posterior,
+        beta: float,
+        excluded: Mask,
+        rng: np.random.Generator,
     ) -> BoxRanking:
-        return BoxRanking(self, posterior, rng, beta, 0.0)
+        return BoxRanking(points, posterior, rng, beta, 0.0)
 
-    def highest(self, met: Matrix, hill: Hill, starts: int) -> tuple[int | None, Vector]:
-        if self._even is None:
-            self._even = spread_out(self.box.dim)
-        return Ascent(self.box, self._even, met).highest(hill, starts)
+    def highest(
+        self,
+        points: Points,
+        posterior: Posterior,
+        acquisition: Acquisition,
+        beta: float,
+        excluded: Mask,
+        taken: Indices,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Picks:
+        """Return the highest of points drawn anywhere and around the best mean."""
+        assert points.box is not None
+        told = posterior.observed.X
+        best = told[np.argsort(-posterior.mean(told), kind="stable")[:CENTRES]]
+        cloud = [points.box.sample(WIDE, rng), around(points.box, best, NEAR, rng)]
+        new = points.picks_of(np.concatenate(cloud)).new(taken)
+        scores = acquisition.score(*posterior.marginals(new.X), beta, 0.0)
+        return new[np.argsort(-scores, kind="stable")[:size]]
 
 
 @final
@@ -78,13 +86,13 @@ class BoxRanking:
 
     def __init__(
         self,
-        search: Heights,
+        points: Points,
         posterior: Posterior,
         how: Acquisition | np.random.Generator,
         beta: float,
         best_mean: float,
     ) -> None:
-        self._search, self._points = search, search.points
+        self._points, self._box = points, points.box
         self._stale = self._now = posterior
         self._how, self._beta, self._best_mean = how, beta, best_mean
         self._new: list[Vector] = []  # points that were the best and not met before
@@ -127,13 +135,13 @@ class BoxRanking:
         return fine
 
     def picks(self, rows: Indices) -> Picks:
-        return Picks(rows, np.concatenate([self._x(row) for row in rows.tolist()]))
+        return self._points.picks_of(self._X(rows))
 
     def variances(self, rows: Indices) -> Vector:
-        return self._stale.variance(self.picks(rows).X)
+        return self._stale.variance(self._X(rows))
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
-        X, Z = self.picks(rows).X, self.picks(others).X
+        X, Z = self._X(rows), self._X(others)
         return self._stale.model_covariance(X, Z), self._stale.covariance(X, Z)
 
     def shrink(self, row: int, count: int) -> None:
@@ -146,17 +154,21 @@ class BoxRanking:
         new = row - len(self._points)
         return self._new[new][None] if new >= 0 else self._points.rows(np.array([row]))
 
+    def _X(self, rows: Indices) -> Matrix:
+        return np.concatenate([self._x(row) for row in rows.tolist()])
+
     def _found(self, posterior: Posterior) -> int:
         """Return the row of the best point found; new ones are numbered behind those met."""
+        assert self._box is not None
         met = np.concatenate([self._points.extra, np.reshape(self._new, (-1, self._points.dim))])
         if isinstance(self._how, np.random.Generator):
             paths = Paths.sampled(self._stale, self._points, 1, self._beta, self._how)
-            place, x = self._search.highest(met, of_path(paths), STARTS)
+            hill, starts = of_path(paths), STARTS
         else:
             known = posterior, self._how, self._beta, self._best_mean
             few = isinstance(self._how, Mean)  # whose top is near a point met, nearly always
-            starts = FEW_STARTS if few else STARTS
-            place, x = self._search.highest(met, of_acquisition(*known), starts)
+            hill, starts = of_acquisition(*known), FEW_STARTS if few else STARTS
+        place, x = Ascent(self._box, spread_out(self._box.dim), met).highest(hill, starts)
         if place is None:
             place = len(met)
             self._new.append(x)
@@ -210,6 +222,4 @@ def of_path(paths: Paths) -> Hill:
 
 def search_of(points: Points) -> Search:
     """Return the search of a domain: every candidate of a pool, or uphill in a box."""
-    if isinstance(points.domain, Candidates):
-        return Enumeration(points.domain)
-    return BoxSearch(points)
+    return Enumeration() if points.candidates else BoxSearch()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import final
 
 import numpy as np
@@ -23,11 +24,14 @@ SAME = 1e-7  # of the range of scores: what is that close to the best is as good
 ROUNDS = 8  # of moving whole numbers one by one
 
 
+@cache
 def spread_out(dim: int) -> Matrix:
     """Return points spread evenly over each side of the unit cube, always the same."""
     rng = np.random.default_rng(0)
     points = rng.permuted(np.tile(np.arange(RAW), (dim, 1)), axis=1).T
-    return (points + rng.random((RAW, dim))) / RAW
+    spread: Matrix = (points + rng.random((RAW, dim))) / RAW
+    spread.flags.writeable = False
+    return spread
 
 
 def around(box: Box, centres: Matrix, size: int, rng: np.random.Generator) -> Matrix:

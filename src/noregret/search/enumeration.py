@@ -14,7 +14,7 @@ import numpy as np
 from noregret.acquisitions import Acquisition, Mean
 from noregret.arrays import Indices, Mask
 from noregret.errors import AskError
-from noregret.pools import Candidates, Points
+from noregret.pools import NO_ROWS, Candidates, Picks, Points
 from noregret.posterior_caches import (
     ExactCache,
     NystromCache,
@@ -41,54 +41,71 @@ class Enumeration:
     lazily.
     """
 
-    def __init__(self, pool: Candidates, *, memory: int = MEMORY) -> None:
-        self.pool = pool
+    def __init__(self, *, memory: int = MEMORY) -> None:
         self.memory = memory
         self.work = Work()
         self.cache: PosteriorCache | None = None
+        self._pool: Candidates | None = None
         self._last: dict[type[Acquisition], PoolRanking] = {}  # a guess for the next
 
     def rank(
-        self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask
+        self,
+        points: Points,
+        posterior: Posterior,
+        acquisition: Acquisition,
+        beta: float,
+        excluded: Mask,
     ) -> PoolRanking:
-        cache = self._opened(posterior, excluded)
+        cache = self._opened(points, posterior, excluded)
 
-        def contenders(how: Acquisition, beta: float, best_mean: float) -> PoolRanking:
+        def ranking(how: Acquisition, beta: float, best_mean: float) -> PoolRanking:
             last = self._last.get(type(how))
             expected = (-np.inf, np.inf) if last is None else last.expected()
             found = PoolRanking(
-                self.pool, cache, posterior, how, beta, excluded, best_mean, expected
+                points.pool, cache, posterior, how, beta, excluded, best_mean, expected
             )
             self._last[type(how)] = found
             return found
 
         best_mean = 0.0
         if acquisition.uses_best_mean:
-            means = contenders(Mean(), 0.0, best_mean)
+            means = ranking(Mean(), 0.0, best_mean)
             best_mean = means.score(means.best())
-        return contenders(acquisition, beta, best_mean)
-
-    def within(self, points: Points) -> Enumeration:
-        """Candidates of a pool are the same in every run."""
-        return self
+        return ranking(acquisition, beta, best_mean)
 
     def rank_samples(
-        self, posterior: Posterior, beta: float, excluded: Mask, rng: np.random.Generator
+        self,
+        points: Points,
+        posterior: Posterior,
+        beta: float,
+        excluded: Mask,
+        rng: np.random.Generator,
     ) -> FunctionRanking:
-        cache = self._opened(posterior, excluded)
-        return FunctionRanking(self.pool, cache, posterior, beta, excluded, rng)
+        cache = self._opened(points, posterior, excluded)
+        return FunctionRanking(points, cache, posterior, beta, excluded, rng)
 
     def highest(
-        self, posterior: Posterior, acquisition: Acquisition, beta: float, excluded: Mask, size: int
-    ) -> Indices:
-        """Return the rows of the `size` highest scores, highest first, low rows first on ties.
+        self,
+        points: Points,
+        posterior: Posterior,
+        acquisition: Acquisition,
+        beta: float,
+        excluded: Mask,
+        taken: Indices,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Picks:
+        """Return the highest of all, low rows first on ties.
 
-        For acquisitions that do not look at the largest mean. Scores that agree to nine digits
-        are ties, whatever the order of sums behind them.
+        Scores that agree to nine digits are ties, whatever the order of sums behind them.
         """
-        cache = self._opened(posterior, excluded)
+        closed = excluded.copy()
+        closed[taken[taken < len(closed)]] = True
+        if closed.all():
+            return points.picks(NO_ROWS)
+        cache = self._opened(points, posterior, closed)
         bound = cache.ceilings(acquisition, beta, 0.0, -np.inf)
-        bound[excluded] = -np.inf
+        bound[closed] = -np.inf
         looked, most = np.zeros(len(bound), dtype=np.bool_), 2 * size
         floor = -np.inf
         while True:
@@ -107,39 +124,41 @@ class Enumeration:
         rows = np.flatnonzero(looked & (bound >= floor))
         quantum = TIE * float(np.ptp(bound[rows])) or 1.0
         cells = np.floor(bound[rows] / quantum + 0.37)
-        return rows[np.lexsort((rows, -cells))][:size]
+        return points.picks(rows[np.lexsort((rows, -cells))][:size])
 
-    def _opened(self, posterior: Posterior, excluded: Mask) -> PosteriorCache:
+    def _opened(self, points: Points, posterior: Posterior, excluded: Mask) -> PosteriorCache:
         if excluded.all():
             raise AskError(
-                f"all {len(self.pool)} candidates are excluded, so none is left to choose from. "
+                f"all {len(excluded)} candidates are excluded, so none is left to choose from. "
                 "Exclude fewer, or stop here and take best()."
             )
         self.work.rankings += 1
-        return self._cache_of(posterior)
+        return self._cache_of(points.pool, posterior)
 
-    def _cache_of(self, posterior: Posterior) -> PosteriorCache:
-        kind = self._kind(posterior)
+    def _cache_of(self, pool: Candidates, posterior: Posterior) -> PosteriorCache:
+        if pool is not self._pool:
+            self._pool, self.cache, self._last = pool, None, {}
+        kind = self._kind(pool, posterior)
         if not isinstance(self.cache, kind):
             self.cache = None  # its memory may be needed
-            self.cache = self._begun(kind)
+            self.cache = self._begun(kind, pool)
         self.cache.follow(posterior)
         return self.cache
 
-    def _begun(self, kind: type[Kind]) -> PosteriorCache:
+    def _begun(self, kind: type[Kind], pool: Candidates) -> PosteriorCache:
         if issubclass(kind, NystromCache):
-            return NystromCache(self.pool, self.memory, self.work)
+            return NystromCache(pool, self.memory, self.work)
         if issubclass(kind, ExactCache):
-            return ExactCache(self.pool, self.work, self.memory)
-        return kind(self.pool, self.work)
+            return ExactCache(pool, self.work, self.memory)
+        return kind(pool, self.work)
 
-    def _kind(self, posterior: Posterior) -> type[Kind]:
+    def _kind(self, pool: Candidates, posterior: Posterior) -> type[Kind]:
         """Return the survey that is fastest for a posterior."""
         if isinstance(posterior, ExactPosterior):
             return ExactCache
         if not isinstance(posterior, NystromPosterior):
             return PlainCache
         members, points = len(posterior.members), len(posterior.observed)
-        fits = 8 * len(self.pool) * members <= self.memory
+        fits = 8 * len(pool) * members <= self.memory
         lazy = posterior.sticky and not fits and 2 * members > points
         return StickyCache if lazy else NystromCache

@@ -8,7 +8,7 @@ import numpy as np
 
 from noregret.acquisitions import UCB
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.pools import Candidates, Picks, Points
+from noregret.pools import Picks, Points
 from noregret.posterior_caches import PosteriorCache
 from noregret.posteriors import Paths, Posterior
 from noregret.threads import parallel_map
@@ -37,7 +37,7 @@ class FunctionRanking:
 
     def __init__(
         self,
-        pool: Candidates,
+        points: Points,
         cache: PosteriorCache,
         posterior: Posterior,
         beta: float,
@@ -46,10 +46,11 @@ class FunctionRanking:
     ) -> None:
         from scipy.special import ndtri  # loads slowly
 
-        self._pool, self._cache, self._posterior = pool, cache, posterior
+        self._points, self._pool = points, points.pool
+        self._cache, self._posterior = cache, posterior
         self._now = posterior  # after what was taken
         self._beta, self._excluded, self._rng = beta, excluded, rng
-        self._cut = -float(ndtri(ODDS / len(pool)))
+        self._cut = -float(ndtri(ODDS / len(self._pool)))
         self._drawn = 0  # functions drawn, …
         self._waiting: list[tuple[int, float]] = []  # … rows and values of those not yet chosen by
         self._last: tuple[int, float] | None = None
@@ -79,7 +80,7 @@ class FunctionRanking:
         return 1
 
     def picks(self, rows: Indices) -> Picks:
-        return Picks(rows, self._pool.rows(rows))
+        return self._points.picks(rows)
 
     def variances(self, rows: Indices) -> Vector:
         self._cache.refresh(rows)
@@ -97,7 +98,7 @@ class FunctionRanking:
 
     def _found(self, size: int) -> list[tuple[int, float]]:
         """Draw functions and return the best row and value of each."""
-        paths = Paths.sampled(self._posterior, Points(self._pool), size, self._beta, self._rng)
+        paths = Paths.sampled(self._posterior, self._points, size, self._beta, self._rng)
         known = self._posterior.mean(self._posterior.basis)
         floor = float(known.max(initial=-np.inf))
         bound = self._cache.ceilings(UCB(), self._cut * self._beta, 0.0, floor)
