@@ -410,7 +410,7 @@ def test_a_bad_setting_of_one_algorithm_is_refused(
         (lambda: nr.Matern(lengthscale=-0.5), r"Matern\(lengthscale=.*got -0\.5"),
         (lambda: nr.Linear(-1.0), r"Linear\(bias=...\) must be at least 0\.0, got -1\.0"),
         (lambda: 0.0 * nr.RBF(), r"Scaled\(variance=...\) must be above 0, got 0\.0"),
-        (lambda: nr.RBF() + 1.0, r"kernel must be callable .*got 1\.0"),  # type: ignore[arg-type]  # what is tested
+        (lambda: nr.RBF() + 1.0, r"kernel must be callable .*got 1\.0"),  # type: ignore[operator]  # what is tested
         (lambda: nr.Product(nr.RBF(), None), "kernel must be callable .*got None"),  # type: ignore[arg-type]  # what is tested
         (lambda: nr.RKHSWidth(0.0), r"RKHSWidth\(delta=.*got 0\.0"),
         (lambda: nr.BBKBWidth(0.1, limit=0.5), r"BBKBWidth\(limit=.*got 0\.5"),

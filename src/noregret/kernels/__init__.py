@@ -1,10 +1,9 @@
 """k(x, z): how alike two candidates are."""
 
-from noregret.kernels.algebra import Product, Scaled, Sum, as_kernel
+from noregret.kernels.algebra import KernelBase, Product, Scaled, Sum, as_kernel, diagonal_slopes
 from noregret.kernels.base import (
+    DifferentiableKernel,
     Kernel,
-    diagonal_gradient,
-    kernel_gradient,
     probe,
     probe_rows,
     require_kernel,
@@ -22,9 +21,11 @@ __all__ = [
     "RBF",
     "CandidateEffect",
     "Categorical",
+    "DifferentiableKernel",
     "Features",
     "FunctionKernel",
     "Kernel",
+    "KernelBase",
     "Linear",
     "Matern",
     "Polynomial",
@@ -35,8 +36,7 @@ __all__ = [
     "Sum",
     "Tanimoto",
     "as_kernel",
-    "diagonal_gradient",
-    "kernel_gradient",
+    "diagonal_slopes",
     "probe",
     "probe_rows",
     "quadrature",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import final
 
+import numpy as np
+
 from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError, require_positive
-from noregret.kernels.base import Kernel, KernelGradient, kernel_gradient, require_kernel, slopes
+from noregret.kernels.base import Kernel, KernelGradient, require_kernel, slopes
 from noregret.kernels.scikit_learn import Scikit, is_scikit, parts_of, seen
 from noregret.storable import storable
 
@@ -21,20 +24,48 @@ def as_kernel(value: object) -> Kernel:
     return _apart(value)
 
 
-def plus(self: Kernel, other: Kernel) -> Sum:
-    return Sum(left=self, right=other)
+class KernelBase(ABC):
+    """What makes a kernel part of sums and products: `a + b`, `a * b`, `2.0 * a`."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __call__(self, X: Rows, Z: Rows) -> Matrix:
+        """Return k(x, z) for every row x of X and z of Z."""
+
+    @abstractmethod
+    def diagonal(self, X: Rows) -> Vector:
+        """Return k(x, x) for every row of X."""
+
+    @final
+    def __add__(self, other: Kernel) -> Sum:
+        return Sum(self, other)
+
+    @final
+    def __mul__(self, other: Kernel | float) -> Scaled | Product:
+        if isinstance(other, int | float):
+            return Scaled(self, float(other))
+        return Product(self, other)
+
+    @final
+    def __rmul__(self, other: Kernel | float) -> Scaled | Product:
+        return self * other
 
 
-def times(self: Kernel, other: Kernel | float) -> Scaled | Product:
-    if isinstance(other, int | float):
-        return Scaled(kernel=self, variance=float(other))
-    return Product(left=self, right=other)
+class UnitVarianceKernel(KernelBase):
+    """A kernel with k(x, x) = 1 everywhere."""
+
+    __slots__ = ()
+
+    @final
+    def diagonal(self, X: Rows) -> Vector:
+        return np.ones(len(X))
 
 
 @final
 @storable("Scaled")
 @dataclass(frozen=True, slots=True)
-class Scaled:
+class Scaled(KernelBase):
     """A kernel times a constant: the prior variance of f. Written `variance * kernel`.
 
     >>> 4.0 * nr.RBF(0.5)  # f is believed to vary by about 2 either way
@@ -43,10 +74,6 @@ class Scaled:
 
     kernel: Kernel
     variance: float = 1.0
-
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", as_kernel(self.kernel))
@@ -58,38 +85,33 @@ class Scaled:
     def diagonal(self, X: Rows) -> Vector:
         return self.variance * self.kernel.diagonal(X)
 
-    def gradient(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
-        return self.variance * kernel_gradient(self.kernel, X, Z, C)
-
     def slopes(self, X: Rows, Z: Rows) -> tuple[Matrix, KernelGradient]:
         values, gradient = slopes(self.kernel, X, Z)
         return self.variance * values, lambda C: self.variance * gradient(C)
 
-    @property
-    def is_stationary(self) -> bool:
-        return bool(getattr(self.kernel, "is_stationary", False))
+
+@dataclass(frozen=True, slots=True)
+class Pair(KernelBase):
+    """Two kernels, one of them perhaps of scikit-learn."""
+
+    left: Kernel
+    right: Kernel
+
+    @final
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "left", as_kernel(self.left))
+        object.__setattr__(self, "right", as_kernel(self.right))
 
 
 @final
 @storable("Sum")
 @dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Pair):
     """The sum of two kernels: f is a sum of two independent functions. Written `a + b`.
 
     >>> nr.Linear() + 0.1 * nr.RBF(0.2)  # a trend, and small deviations from it
     Sum(left=Linear(bias=0.0), right=Scaled(kernel=RBF(lengthscale=0.2), variance=0.1))
     """
-
-    left: Kernel
-    right: Kernel
-
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "left", as_kernel(self.left))
-        object.__setattr__(self, "right", as_kernel(self.right))
 
     def __call__(self, X: Rows, Z: Rows) -> Matrix:
         return self.left(X, Z) + self.right(X, Z)
@@ -97,30 +119,20 @@ class Sum:
     def diagonal(self, X: Rows) -> Vector:
         return self.left.diagonal(X) + self.right.diagonal(X)
 
-    def gradient(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
-        return kernel_gradient(self.left, X, Z, C) + kernel_gradient(self.right, X, Z, C)
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Matrix, KernelGradient]:
+        (a, of_a), (b, of_b) = slopes(self.left, X, Z), slopes(self.right, X, Z)
+        return a + b, lambda C: of_a(C) + of_b(C)
 
 
 @final
 @storable("Product")
 @dataclass(frozen=True, slots=True)
-class Product:
+class Product(Pair):
     """The product of two kernels: alike only if alike by both. Written `a * b`.
 
     >>> nr.RBF(0.2) * nr.Matern(nu=0.5)
     Product(left=RBF(lengthscale=0.2), right=Matern(nu=0.5, lengthscale=1.0))
     """
-
-    left: Kernel
-    right: Kernel
-
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "left", as_kernel(self.left))
-        object.__setattr__(self, "right", as_kernel(self.right))
 
     def __call__(self, X: Rows, Z: Rows) -> Matrix:
         return self.left(X, Z) * self.right(X, Z)
@@ -128,9 +140,20 @@ class Product:
     def diagonal(self, X: Rows) -> Vector:
         return self.left.diagonal(X) * self.right.diagonal(X)
 
-    def gradient(self, X: Rows, Z: Rows, C: Matrix) -> Matrix:
-        a, b = self.left(X, Z), self.right(X, Z)
-        return kernel_gradient(self.left, X, Z, C * b) + kernel_gradient(self.right, X, Z, C * a)
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Matrix, KernelGradient]:
+        (a, of_a), (b, of_b) = slopes(self.left, X, Z), slopes(self.right, X, Z)
+        return a * b, lambda C: of_a(C * b) + of_b(C * a)
+
+
+def diagonal_slopes(kernel: Kernel, X: Matrix) -> Matrix:
+    """Return half the gradient of k(x, x), which is ∂k(x, z)/∂x at z = x, for every row of X."""
+    match kernel:
+        case UnitVarianceKernel():
+            return np.zeros(X.shape)
+        case Scaled(kernel=inner, variance=variance):
+            return variance * diagonal_slopes(inner, X)
+        case _:
+            return slopes(kernel, X, X)[1](np.eye(len(X)))
 
 
 def _apart(kernel: Scikit) -> Kernel:

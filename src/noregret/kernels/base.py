@@ -39,41 +39,28 @@ class Kernel(Protocol):
         ...
 
 
-def kernel_gradient(kernel: Kernel, X: Rows, Z: Rows, C: Matrix) -> Matrix:
-    """Return Σ_j C_ij ∂k(x_i, z_j)/∂x_i for every row x_i of X, for boxes.
+@runtime_checkable
+class DifferentiableKernel(Protocol):
+    """A kernel that knows its slopes. On boxes, those of others are taken by differences."""
 
-    A kernel may know it, by a method `gradient(X, Z, C)`; that of others is taken by differences.
-    """
-    own = getattr(kernel, "gradient", None)
-    if own is not None:
-        return np.asarray(own(X, Z, C))
+    def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
+        """Return k(x, z) for every pair of rows, and C ↦ Σ_j C_ij ∂k(x_i, z_j)/∂x_i."""
+        ...
+
+
+def slopes(kernel: Kernel, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
+    """Return what `DifferentiableKernel` promises, of any kernel."""
+    if isinstance(kernel, DifferentiableKernel):
+        return kernel.slopes(X, Z)
+    return np.asarray(kernel(X, Z)), partial(_by_differences, kernel, X, Z)
+
+
+def _by_differences(kernel: Kernel, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
     gradient = np.empty(X.shape)
     for j, step in enumerate(STEP * np.eye(X.shape[1])):
         moved = np.asarray(kernel(X + step, Z)) - np.asarray(kernel(X - step, Z))
         gradient[:, j] = np.einsum("ij,ij->i", C, moved) / (2 * STEP)
     return gradient
-
-
-def slopes(kernel: Kernel, X: Rows, Z: Rows) -> tuple[Matrix, KernelGradient]:
-    """Return k(x, z) for every pair of rows, and what `kernel_gradient` would make of any C.
-
-    A kernel may know both at once, by a method `slopes(X, Z)`.
-    """
-    own = getattr(kernel, "slopes", None)
-    if own is None:
-        return np.asarray(kernel(X, Z)), partial(kernel_gradient, kernel, X, Z)
-    values, gradient = own(X, Z)
-    return values, gradient
-
-
-def diagonal_gradient(kernel: Kernel, X: Rows) -> Matrix:
-    """Return half the gradient of k(x, x), which is ∂k(x, z)/∂x at z = x, for every row of X.
-
-    A kernel that `is_stationary` has the same k(x, x) everywhere.
-    """
-    if getattr(kernel, "is_stationary", False):
-        return np.zeros(X.shape)
-    return kernel_gradient(kernel, X, X, np.eye(len(X)))
 
 
 def require_kernel(value: object) -> Kernel:

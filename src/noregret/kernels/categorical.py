@@ -11,9 +11,9 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Matrix, Rows, Vector
+from noregret.arrays import Matrix, Rows
 from noregret.errors import ArgumentError, require_at_least, require_count
-from noregret.kernels.algebra import plus, times
+from noregret.kernels.algebra import UnitVarianceKernel
 from noregret.kernels.base import require_numbers
 from noregret.pools import hashed
 from noregret.storable import storable
@@ -25,7 +25,7 @@ WIDEST = 52  # columns of 0 and 1 that one float64 tells apart
 @final
 @storable("Categorical")
 @dataclass(frozen=True, slots=True)
-class Categorical:
+class Categorical(UnitVarianceKernel):
     """Hamming kernel on categories: k(x, z) = exp(−Σ_g weight_g·[x_g ≠ z_g]).
 
     A product of one kernel a feature, each 1 where two candidates agree and e^(−weight) where they
@@ -45,10 +45,6 @@ class Categorical:
 
     weights: float | tuple[float, ...] = 1.0
     groups: tuple[int, ...] | None = None
-
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
 
     def __post_init__(self) -> None:
         name, weights, groups = "Categorical(weights=...)", self.weights, self.groups
@@ -88,9 +84,6 @@ class Categorical:
                 block -= np.multiply(apart, w[at], out=share)
             np.exp(block, out=block)
         return K
-
-    def diagonal(self, X: Matrix) -> Vector:
-        return np.ones(len(X))
 
     def _codes(self, X: Matrix) -> Matrix:
         """Return a row for each feature, a number for each row of X."""
@@ -140,7 +133,7 @@ COMPARED = 1 << 18  # numbers that are compared as they are; beyond it, a number
 @final
 @storable("CandidateEffect")
 @dataclass(frozen=True, slots=True)
-class CandidateEffect:
+class CandidateEffect(UnitVarianceKernel):
     """1 for a candidate and itself (rows equal in all features), 0 for any two that differ.
 
     Added to another kernel, it lets every candidate be off from what its features say, by an amount
@@ -152,16 +145,9 @@ class CandidateEffect:
            [1., 0.]])
     """
 
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
-
     def __call__(self, X: Rows, Z: Rows) -> Matrix:
         if len(X) * Z.size <= COMPARED:
             same = (X[:, None] == Z[None]).all(axis=2)
         else:
             same = np.equal.outer(hashed(X), hashed(Z))
         return np.asarray(same, dtype=np.float64)
-
-    def diagonal(self, X: Rows) -> Vector:
-        return np.ones(len(X))

@@ -14,7 +14,7 @@ from scipy.linalg import lapack
 
 from noregret.arrays import CHUNK_BYTES, Indices, Matrix, Rows, Vector
 from noregret.errors import ArgumentError, KernelError, require_number
-from noregret.kernels.algebra import plus, times
+from noregret.kernels.algebra import KernelBase
 
 Gram: TypeAlias = Callable[[Rows, Rows], npt.ArrayLike]
 Diagonal: TypeAlias = Callable[[Rows], npt.ArrayLike]
@@ -22,7 +22,7 @@ BLOCK = 32  # rows whose diagonal is cut out of one block: a call costs about as
 
 
 @final
-class FunctionKernel:
+class FunctionKernel(KernelBase):
     """Make a kernel of any function k(X, Z) that gives a value for each row of X and row of Z.
 
     `diagonal` is a function of X giving k(x, x) for each row, or a number where that is constant;
@@ -37,10 +37,6 @@ class FunctionKernel:
     """
 
     __slots__ = ("_diagonal", "_function")
-
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
 
     def __init__(self, function: Gram, *, diagonal: Diagonal | float | None = None) -> None:
         if isinstance(function, type) or not callable(function):
@@ -87,7 +83,7 @@ ROUNDING = 1e-8  # of the largest entry, as in `probe`
 
 
 @final
-class Precomputed:
+class Precomputed(KernelBase):
     """Take k(x, z) from a given matrix: a Gram matrix, or any positive semidefinite similarity.
 
     The pool is `Pool.numbered(len(K))`, whose one feature is the row number; `tell`, `batch.ids`
@@ -106,10 +102,6 @@ class Precomputed:
     """
 
     __slots__ = ("_K",)
-
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
 
     def __init__(self, K: object) -> None:
         matrix = np.asarray(K)

@@ -9,15 +9,15 @@ import numpy as np
 
 from noregret.arrays import Matrix, Vector
 from noregret.errors import require_at_least, require_count
-from noregret.kernels.algebra import plus, times
-from noregret.kernels.base import require_numbers
+from noregret.kernels.algebra import KernelBase
+from noregret.kernels.base import KernelGradient, require_numbers
 from noregret.storable import storable
 
 
 @final
 @storable("Linear")
 @dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(KernelBase):
     """Linear kernel: k(x, z) = x·z + bias, for functions linear in the features.
 
     >>> Linear(bias=1.0)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
@@ -25,10 +25,6 @@ class Linear:
     """
 
     bias: float = 0.0
-
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
 
     def __post_init__(self) -> None:
         require_at_least("Linear(bias=...)", self.bias, 0.0)
@@ -43,15 +39,15 @@ class Linear:
         norms: Vector = np.einsum("ij,ij->i", X, X)
         return norms + self.bias
 
-    def gradient(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
-        """Return Σ_j C_ij z_j for every row of X."""
-        return np.asarray(C @ Z)
+    def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
+        """Return values and slopes: dk/dx = z."""
+        return self(X, Z), lambda C: np.asarray(C @ Z)
 
 
 @final
 @storable("Polynomial")
 @dataclass(frozen=True, slots=True)
-class Polynomial:
+class Polynomial(KernelBase):
     """Polynomial kernel: k(x, z) = (x·z + bias)^degree, for polynomials of the features.
 
     With a bias above 0 all degrees up to `degree` take part, without one only the highest. Features
@@ -65,10 +61,6 @@ class Polynomial:
 
     degree: int = 2
     bias: float = 1.0
-
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
 
     def __post_init__(self) -> None:
         degree = require_count("Polynomial(degree=...)", self.degree)
@@ -85,10 +77,10 @@ class Polynomial:
         norms: Vector = np.einsum("ij,ij->i", X, X)
         return _raised(norms + self.bias, self.degree)
 
-    def gradient(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
-        """Return Σ_j C_ij·degree·(x_i·z_j + bias)^(degree−1)·z_j for every row of X."""
+    def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
+        """Return values and slopes: dk/dx = degree·(x·z + bias)^(degree−1)·z."""
         below = _raised(X @ Z.T + self.bias, self.degree - 1)
-        return np.asarray(self.degree * (C * below) @ Z)
+        return self(X, Z), lambda C: np.asarray(self.degree * (C * below) @ Z)
 
 
 def _raised(base: Matrix, power: int) -> Matrix:

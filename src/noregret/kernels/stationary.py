@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias, final
 
 import numpy as np
 
-from noregret.arrays import Matrix, Vector
+from noregret.arrays import Matrix
 from noregret.errors import ArgumentError, require_positive
-from noregret.kernels.algebra import plus, times
+from noregret.kernels.algebra import UnitVarianceKernel
 from noregret.kernels.base import KernelGradient, require_numbers
 from noregret.storable import storable
 
@@ -26,7 +25,7 @@ CACHED = 1 << 15  # numbers in a block that stays in a core's own cache
 @final
 @storable("RBF")
 @dataclass(frozen=True, slots=True)
-class RBF:
+class RBF(UnitVarianceKernel):
     """Gaussian kernel: k(x, z) = exp(−‖(x − z)/lengthscale‖²/2), for very smooth functions.
 
     >>> RBF(0.5)(np.array([[0.0]]), np.array([[0.0], [0.5]])).round(4)
@@ -35,29 +34,22 @@ class RBF:
 
     lengthscale: Lengthscale = 1.0
 
-    is_stationary = True
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
-
     def __post_init__(self) -> None:
         _store_lengthscale(self, "RBF(lengthscale=...)", self.lengthscale)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         return _of_distances(X, Z, self.lengthscale, _gaussian)
 
-    def diagonal(self, X: Matrix) -> Vector:
-        return np.ones(len(X))
-
-    def gradient(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
-        """Return Σ_j C_ij ∂k(x_i, z_j)/∂x_i, where dk/dx = −k·(x − z)/lengthscale²."""
-        return _pulled(X, Z, self.lengthscale, -C * self(X, Z))
+    def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
+        """Return values and slopes: dk/dx = −k·(x − z)/lengthscale²."""
+        K = self(X, Z)
+        return K, lambda C: _weighted_gaps(X, Z, self.lengthscale, -C * K)
 
 
 @final
 @storable("Matern")
 @dataclass(frozen=True, slots=True)
-class Matern:
+class Matern(UnitVarianceKernel):
     """Matérn kernel of smoothness nu = 1/2, 3/2 or 5/2, for rougher functions than RBF's.
 
     With r = ‖(x − z)/lengthscale‖:  e^(−r);  (1 + √3 r) e^(−√3 r);  (1 + √5 r + 5r²/3) e^(−√5 r).
@@ -76,11 +68,6 @@ class Matern:
     nu: float = 2.5
     lengthscale: Lengthscale = 1.0
 
-    is_stationary = True
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
-
     def __post_init__(self) -> None:
         if self.nu not in _MATERN:
             raise ArgumentError(f"Matern(nu=...) must be 0.5, 1.5 or 2.5, got {self.nu!r}.")
@@ -89,28 +76,22 @@ class Matern:
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         return _of_distances(X, Z, self.lengthscale, _MATERN[self.nu])
 
-    def diagonal(self, X: Matrix) -> Vector:
-        return np.ones(len(X))
-
-    def gradient(self, X: Matrix, Z: Matrix, C: Matrix) -> Matrix:
-        """Return Σ_j C_ij ∂k(x_i, z_j)/∂x_i.
-
-        dk/dx = s(r)·(x − z)/lengthscale² with s = −e^(−r)/r, −3e^(−√3 r), −5/3·(1 + √5 r)e^(−√5 r).
-        For nu = 1/2 there is none at z = x; it is taken as 0.
-        """
-        return _pulled(
-            X, Z, self.lengthscale, C * _of_distances(X, Z, self.lengthscale, _SLOPE[self.nu])
-        )
-
     def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
-        """Return the values, and `gradient` on the same distances."""
-        if _MATERN[self.nu] in _KINKED:
-            return self(X, Z), partial(self.gradient, X, Z)
-        slope = _of_distances(X, Z, self.lengthscale, _as_they_are)
-        values = slope.copy()
-        _MATERN[self.nu](values)
-        _SLOPE[self.nu](slope)
-        return values, lambda C: _pulled(X, Z, self.lengthscale, C * slope)
+        """Return values and slopes, of the same distances: dk/dx = s(r)·(x − z)/lengthscale² with
+
+        s = −e^(−r)/r, −3e^(−√3 r), −5/3·(1 + √5 r)e^(−√5 r). For nu = 1/2 there is none at z = x;
+        it is taken as 0.
+        """
+        scale, shape, steepness = self.lengthscale, _MATERN[self.nu], _SLOPE[self.nu]
+        if shape in _KINKED:
+            values = self(X, Z)
+            slope = _of_distances(X, Z, scale, steepness)
+        else:
+            slope = _of_distances(X, Z, scale, _as_they_are)
+            values = slope.copy()
+            shape(values)
+            steepness(slope)
+        return values, lambda C: _weighted_gaps(X, Z, scale, C * slope)
 
 
 def _as_they_are(S: Matrix) -> None:
@@ -222,7 +203,7 @@ def _of_distances(
     return S
 
 
-def _pulled(X: Matrix, Z: Matrix, scale: Lengthscale, W: Matrix) -> Matrix:
+def _weighted_gaps(X: Matrix, Z: Matrix, scale: Lengthscale, W: Matrix) -> Matrix:
     """Return Σ_j W_ij (x_i − z_j)/scale², without the differences: one product."""
     centre = Z[:1].sum(axis=0)  # small norms keep it exact
     gradient: Matrix = W.sum(axis=1)[:, None] * (X - centre) - W @ (Z - centre)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError
-from noregret.kernels.algebra import plus, times
+from noregret.kernels.algebra import KernelBase
 from noregret.storable import storable
 
 Words: TypeAlias = npt.NDArray[np.uint64]  # (rows, words)
@@ -25,7 +25,7 @@ SPARSE = 12  # … where a word of 64 bits has at most so many ones, on average
 @final
 @storable("Tanimoto")
 @dataclass(frozen=True, slots=True)
-class Tanimoto:
+class Tanimoto(KernelBase):
     """Tanimoto kernel on fingerprints: k(x, z) = |x ∧ z|/|x ∨ z|, the share of bits in common.
 
     Two empty fingerprints have 1. For rows of a `BitPool`. Words of 64 bits are joined and their
@@ -42,10 +42,6 @@ class Tanimoto:
            [0.333, 1.   , 0.   ],
            [0.   , 0.   , 1.   ]])
     """
-
-    __add__ = plus
-    __mul__ = times
-    __rmul__ = times
 
     def __call__(self, X: Rows, Z: Rows) -> Matrix:
         if len(X) == 0 or len(Z) == 0:

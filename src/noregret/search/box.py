@@ -9,7 +9,7 @@ import numpy as np
 
 from noregret.acquisitions import Acquisition, Mean, tangent
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.kernels import diagonal_gradient, slopes
+from noregret.kernels import diagonal_slopes, slopes
 from noregret.pools import Picks, Points
 from noregret.posteriors import Paths, Posterior
 from noregret.search.base import Search
@@ -196,7 +196,7 @@ def of_acquisition(
         score, in_mean, in_std = tangent(acquisition, K @ a, std, beta, best_mean)
         weight = (in_std / std)[:, None]
         slope = gradient(in_mean[:, None] * a - weight * B)  # (1)
-        slope += weight * diagonal_gradient(kernel, X)
+        slope += weight * diagonal_slopes(kernel, X)
         return score, slope
 
     leeway = getattr(acquisition, "leeway", 0.0)
