@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import final
 
@@ -24,18 +23,10 @@ def as_kernel(value: object) -> Kernel:
     return _apart(value)
 
 
-class KernelBase(ABC):
+class KernelBase(Kernel):
     """What makes a kernel part of sums and products: `a + b`, `a * b`, `2.0 * a`."""
 
     __slots__ = ()
-
-    @abstractmethod
-    def __call__(self, X: Rows, Z: Rows) -> Matrix:
-        """Return k(x, z) for every row x of X and z of Z."""
-
-    @abstractmethod
-    def diagonal(self, X: Rows) -> Vector:
-        """Return k(x, x) for every row of X."""
 
     @final
     def __add__(self, other: Kernel) -> Sum:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -30,10 +31,14 @@ class Kernel(Protocol):
     True
     """
 
+    __slots__ = ()
+
+    @abstractmethod
     def __call__(self, X: Rows, Z: Rows) -> Matrix:
         """Return k(x, z) for every row x of X and z of Z."""
         ...
 
+    @abstractmethod
     def diagonal(self, X: Rows) -> Vector:
         """Return k(x, x) for every row of X."""
         ...

@@ -8,6 +8,7 @@ from noregret.widths.base import (
     Information,
     ScaledWidth,
     Width,
+    WidthBase,
     WidthInputs,
 )
 from noregret.widths.heuristics import (
@@ -39,5 +40,6 @@ __all__ = [
     "RKHSWidth",
     "ScaledWidth",
     "Width",
+    "WidthBase",
     "WidthInputs",
 ]

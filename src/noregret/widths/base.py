@@ -1,6 +1,4 @@
-"""Where a run stands, and what a theorem assumes of it.
-
-How wide to believe: beta schedules, named by their theorem.
+"""What every width has: the inputs it is made of, and the assumptions it rests on.
 
 `beta` multiplies the standard deviation of f. Notation of every formula here: F the norm bound, ξ
 the noise_std, λ the ridge, δ the failure probability, N candidates, t evaluations told,
@@ -10,10 +8,13 @@ L = log det(I + W^½ K W^½/λ).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Protocol, TypeAlias, final, runtime_checkable
 
-from noregret.errors import require_positive
+from noregret.errors import require_at_least, require_positive, require_probability
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
 from noregret.storable import storable
 
@@ -98,24 +99,53 @@ def norm_is_bounded(inputs: WidthInputs, band: Width) -> Assumptions:
 
 @runtime_checkable
 class Width(Protocol):
-    """A schedule of beta, with the theorem behind it."""
+    """A schedule of beta, with the theorem behind it, which may fail with probability delta."""
+
+    __slots__ = ()
 
     @property
+    @abstractmethod
     def delta(self) -> float: ...
     @property
+    @abstractmethod
     def theorem(self) -> str: ...
+    @abstractmethod
     def beta(self, inputs: WidthInputs) -> float: ...
+    @abstractmethod
     def assumptions(self, inputs: WidthInputs) -> Assumptions: ...
 
 
-def scaled(self: Width, factor: float) -> ScaledWidth:
-    return ScaledWidth(width=self, factor=factor)
+_CHECKS: dict[str, Callable[[str, object], object]] = {
+    "delta": require_probability,
+    "limit": partial(require_at_least, least=1.0),
+    "kappa_squared": partial(require_at_least, least=0.0),
+    "value": require_positive,
+    "factor": require_positive,
+}  # a field of this name means the same in every width
+
+
+@dataclass(frozen=True, slots=True)
+class WidthBase(Width):
+    """What lets a width be written `0.5 * width`, and checks its fields."""
+
+    @final
+    def __post_init__(self) -> None:
+        for name in [field.name for field in fields(self) if field.name in _CHECKS]:
+            _CHECKS[name](f"{type(self).__name__}({name}=...)", getattr(self, name))
+
+    @final
+    def __mul__(self, factor: float) -> ScaledWidth:
+        return ScaledWidth(self, factor)
+
+    @final
+    def __rmul__(self, factor: float) -> ScaledWidth:
+        return self * factor
 
 
 @final
 @storable("ScaledWidth")
 @dataclass(frozen=True, slots=True)
-class ScaledWidth:
+class ScaledWidth(WidthBase):
     """Any width times a plain multiplier. Written `0.5 * width`.
 
     >>> 0.5 * nr.RKHSWidth(delta=0.05)
@@ -124,11 +154,6 @@ class ScaledWidth:
 
     width: Width
     factor: float
-    __mul__ = scaled
-    __rmul__ = scaled
-
-    def __post_init__(self) -> None:
-        require_positive("ScaledWidth(factor=...)", self.factor)
 
     @property
     def delta(self) -> float:

@@ -1,9 +1,4 @@
-"""How wide to believe: beta schedules, named by their theorem.
-
-`beta` multiplies the standard deviation of f. Notation of every formula here: F the norm bound, ξ
-the noise_std, λ the ridge, δ the failure probability, N candidates, t evaluations told,
-L = log det(I + W^½ K W^½/λ).
-"""
+"""beta schedules with a theorem behind them; for the notation see `widths.base`."""
 
 from __future__ import annotations
 
@@ -11,42 +6,36 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from noregret.errors import require_at_least, require_probability
 from noregret.storable import storable
 from noregret.widths.base import (
     ALPHA,
     EPSILON,
     Assumption,
     Assumptions,
+    WidthBase,
     WidthInputs,
     dictionary_is_accurate,
     norm_is_bounded,
     posterior_is_exact,
-    scaled,
 )
 
 
 @final
 @storable("RKHSWidth")
 @dataclass(frozen=True, slots=True)
-class RKHSWidth:
+class RKHSWidth(WidthBase):
     """For a fixed f of bounded norm and the exact posterior: F + (ξ/√λ)·√(L + 2 log(1/δ)).
 
     Source: MINI 2022, Theorem 4.4; Chowdhury & Gopalan 2017.
 
-    >>> width = nr.RKHSWidth(delta=0.05)
-    >>> opt = nr.mini_gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> pool, width = nr.Pool.numbered(9), nr.RKHSWidth(delta=0.05)
+    >>> opt = nr.gp_ucb(pool, kernel=nr.RBF(), noise_std=1, width=width)
     >>> round(opt.posterior.beta, 2)
     3.45
     """
 
     delta: float = 0.1
     theorem = "MINI (2022) Theorem 4.4, after Chowdhury & Gopalan (2017)"
-    __mul__ = scaled
-    __rmul__ = scaled
-
-    def __post_init__(self) -> None:
-        require_probability("RKHSWidth(delta=...)", self.delta)
 
     def beta(self, inputs: WidthInputs) -> float:
         inside = inputs.posterior.log_det + 2 * math.log(1 / self.delta)
@@ -59,24 +48,19 @@ class RKHSWidth:
 @final
 @storable("BayesianWidth")
 @dataclass(frozen=True, slots=True)
-class BayesianWidth:
+class BayesianWidth(WidthBase):
     """For f drawn from the prior over a finite pool: √(2 log(N (t+1)² π²/(6δ))).
 
     Source: MINI 2022, Theorem 4.5; Srinivas et al. 2010, Theorem 1.
 
-    >>> width = nr.BayesianWidth(delta=0.05)
-    >>> opt = nr.mini_gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> pool, width = nr.Pool.numbered(9), nr.BayesianWidth(delta=0.05)
+    >>> opt = nr.gp_ucb(pool, kernel=nr.RBF(), noise_std=1, width=width)
     >>> round(opt.posterior.beta, 2)
-    2.89
+    3.37
     """
 
     delta: float = 0.1
     theorem = "MINI (2022) Theorem 4.5, after Srinivas et al. (2010)"
-    __mul__ = scaled
-    __rmul__ = scaled
-
-    def __post_init__(self) -> None:
-        require_probability("BayesianWidth(delta=...)", self.delta)
 
     def beta(self, inputs: WidthInputs) -> float:
         N, t = inputs.candidates, inputs.evaluations
@@ -95,24 +79,19 @@ class BayesianWidth:
 @final
 @storable("EIWidth")
 @dataclass(frozen=True, slots=True)
-class EIWidth:
+class EIWidth(WidthBase):
     """For expected improvement: β² = L + √(L·log((t+1)/δ)) + log((t+1)/δ).
 
     Source: MINI 2022, Theorem 4.6; Wang & de Freitas 2014.
 
-    >>> width = nr.EIWidth(delta=0.05)
-    >>> opt = nr.mini_gp_ei(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> pool, width = nr.Pool.numbered(9), nr.EIWidth(delta=0.05)
+    >>> opt = nr.mini_gp_ei(pool, kernel=nr.RBF(), noise_std=1, width=width)
     >>> round(opt.posterior.beta, 2)
     1.73
     """
 
     delta: float = 0.1
     theorem = "MINI (2022) Theorem 4.6, after Wang & de Freitas (2014)"
-    __mul__ = scaled
-    __rmul__ = scaled
-
-    def __post_init__(self) -> None:
-        require_probability("EIWidth(delta=...)", self.delta)
 
     def beta(self, inputs: WidthInputs) -> float:
         L = max(inputs.posterior.log_det, 0.0)
@@ -131,7 +110,7 @@ class EIWidth:
 @final
 @storable("BKBWidth")
 @dataclass(frozen=True, slots=True)
-class BKBWidth:
+class BKBWidth(WidthBase):
     """BKB's theorem, mended:
 
     (ξ/√λ)·√(2[α(1 + log(1 + κ²t/λ))·Σ σ̃²_t(x_s)/λ + log(1/δ)]) + (1 + 1/√(1−ε))·F,  ε = 1/2.
@@ -140,8 +119,8 @@ class BKBWidth:
     Differs: the statement's log(κ²t) is 0 at t = 1 and negative for small κ; this is the proof's
     1 + log(1 + κ²t) before that step, with the λ that the proof drops.
 
-    >>> width = nr.BKBWidth(delta=0.05, kappa_squared=1.0)
-    >>> opt = nr.bkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> pool, width = nr.Pool.numbered(9), nr.BKBWidth(delta=0.05, kappa_squared=1.0)
+    >>> opt = nr.bkb(pool, kernel=nr.RBF(), noise_std=1, width=width)
     >>> round(opt.posterior.beta, 2)
     4.86
     """
@@ -149,12 +128,6 @@ class BKBWidth:
     delta: float = 0.1
     kappa_squared: float = 1.0  # κ², the largest prior variance in the pool
     theorem = "BKB (2019) Theorem 2, with log(κ²t) mended to 1 + log(1 + κ²t/λ)"
-    __mul__ = scaled
-    __rmul__ = scaled
-
-    def __post_init__(self) -> None:
-        require_probability("BKBWidth(delta=...)", self.delta)
-        require_at_least("BKBWidth(kappa_squared=...)", self.kappa_squared, 0.0)
 
     def beta(self, inputs: WidthInputs) -> float:
         p = inputs.posterior
@@ -171,7 +144,7 @@ class BKBWidth:
 @final
 @storable("BBKBWidth")
 @dataclass(frozen=True, slots=True)
-class BBKBWidth:
+class BBKBWidth(WidthBase):
     """BBKB's theorem: C̃·[2(ξ/√λ)·√(Σ log(1 + 3σ̃²_stale(x_s)/λ) + log(1/δ)) + (1 + √2)·F].
 
     `limit` is C̃. At the start of a batch, before anything is hallucinated, the band holds without
@@ -180,8 +153,8 @@ class BBKBWidth:
 
     Source: BBKB 2020, Theorem 2.
 
-    >>> width = nr.BBKBWidth(delta=0.05, limit=2.0)
-    >>> opt = nr.bbkb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=0.1, width=width)
+    >>> pool, width = nr.Pool.numbered(9), nr.BBKBWidth(delta=0.05, limit=2.0)
+    >>> opt = nr.bbkb(pool, kernel=nr.RBF(), noise_std=1, width=width)
     >>> round(opt.posterior.beta, 2)
     11.75
     """
@@ -190,12 +163,6 @@ class BBKBWidth:
     limit: float = 1.0
     fresh: bool = False
     theorem = "BBKB (2020) Theorem 2"
-    __mul__ = scaled
-    __rmul__ = scaled
-
-    def __post_init__(self) -> None:
-        require_probability("BBKBWidth(delta=...)", self.delta)
-        require_at_least("BBKBWidth(limit=...)", self.limit, 1.0)
 
     def beta(self, inputs: WidthInputs) -> float:
         inside = inputs.information.tripled + math.log(1 / self.delta)
