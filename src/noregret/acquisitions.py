@@ -8,8 +8,9 @@ the score of a candidate that was not looked at again can have become.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Protocol, final, runtime_checkable
+from typing import Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
 
@@ -21,19 +22,25 @@ _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 TINY, HUGE = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
 
 
+Slopes: TypeAlias = tuple[Vector, Vector, Vector]  # scores, slopes in mean and in deviation
+
+
 @runtime_checkable
 class Acquisition(Protocol):
     """Scores candidates by mean and variance; must not fall when a variance grows."""
 
+    __slots__ = ()
+
     @property
+    @abstractmethod
     def uses_best_mean(self) -> bool:
         """Whether a score depends on the largest mean of the pool."""
-        ...
 
+    @abstractmethod
     def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
-        """Return one score a candidate; `best_mean` is the largest mean of the pool."""
-        ...
+        """Return one score per candidate; `best_mean` is the largest mean of the pool."""
 
+    @abstractmethod
     def ceiling(
         self, mean: Vector, std: Vector, gain: Vector, beta: float, best_mean: float
     ) -> Vector:
@@ -41,21 +48,31 @@ class Acquisition(Protocol):
 
         Since then σ² has fallen, and μ has moved by at most √(gain·(σ²_then − σ²_now)).
         """
+
+
+@runtime_checkable
+class DifferentiableAcquisition(Protocol):
+    """An acquisition that knows its slopes. On boxes, those of others are taken by differences."""
+
+    def slopes(self, mean: Vector, std: Vector, beta: float, best_mean: float) -> Slopes:
+        """Return scores and their derivatives in mean and standard deviation."""
         ...
 
 
-def tangent(
-    acquisition: Acquisition, mean: Vector, std: Vector, beta: float, best_mean: float
-) -> tuple[Vector, Vector, Vector]:
-    """Return scores and their derivatives in mean and standard deviation, for boxes.
+@runtime_checkable
+class RevisitingAcquisition(Protocol):
+    """An acquisition that, on a box, prefers points evaluated before by a `leeway`, as `UCB`."""
 
-    An acquisition may know them, by a method `tangent(mean, std, beta, best_mean)`; others are
-    taken by differences.
-    """
-    own = getattr(acquisition, "tangent", None)
-    if own is not None:
-        score, in_mean, in_std = own(mean, std, beta, best_mean)
-        return score, in_mean, in_std
+    @property
+    def leeway(self) -> float: ...
+
+
+def score_slopes(
+    acquisition: Acquisition, mean: Vector, std: Vector, beta: float, best_mean: float
+) -> Slopes:
+    """Return what `DifferentiableAcquisition` promises, of any acquisition."""
+    if isinstance(acquisition, DifferentiableAcquisition):
+        return acquisition.slopes(mean, std, beta, best_mean)
     h = 1e-4 * std
 
     def at(mean: Vector, std: Vector) -> Vector:
@@ -66,11 +83,16 @@ def tangent(
     return at(mean, std), in_mean, in_std
 
 
-def _moved(
-    self: Acquisition, mean: Vector, std: Vector, gain: Vector, beta: float, best_mean: float
-) -> Vector:
-    """A ceiling for scores that rise with mean and variance alike."""
-    return self.score(mean + std * np.sqrt(gain), std**2, beta, best_mean)
+class RisingAcquisition(Acquisition):
+    """A score that rises with the mean as it does with the variance."""
+
+    __slots__ = ()
+
+    @final
+    def ceiling(
+        self, mean: Vector, std: Vector, gain: Vector, beta: float, best_mean: float
+    ) -> Vector:
+        return self.score(mean + std * np.sqrt(gain), std**2, beta, best_mean)
 
 
 @final
@@ -100,9 +122,7 @@ class UCB:
     def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
         return mean + beta * np.sqrt(variance)
 
-    def tangent(
-        self, mean: Vector, std: Vector, beta: float, best_mean: float
-    ) -> tuple[Vector, Vector, Vector]:
+    def slopes(self, mean: Vector, std: Vector, beta: float, best_mean: float) -> Slopes:
         return mean + beta * std, np.ones_like(mean), np.full_like(std, beta)
 
     def ceiling(
@@ -118,7 +138,7 @@ class UCB:
 @final
 @storable("ExpectedImprovement")
 @dataclass(frozen=True, slots=True)
-class ExpectedImprovement:
+class ExpectedImprovement(RisingAcquisition):
     """Logarithm of the expected improvement over the best mean, with a width.
 
     With z = (μ(x) − max μ)/σ(x) and u = z/β,
@@ -138,15 +158,12 @@ class ExpectedImprovement:
     """
 
     uses_best_mean = True
-    ceiling = _moved
 
     def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
         scale = beta * np.sqrt(np.maximum(variance, TINY))
         return np.log(scale) + _log_h((mean - best_mean) / scale)  # (1)
 
-    def tangent(
-        self, mean: Vector, std: Vector, beta: float, best_mean: float
-    ) -> tuple[Vector, Vector, Vector]:
+    def slopes(self, mean: Vector, std: Vector, beta: float, best_mean: float) -> Slopes:
         """With h(u) = u Φ(u) + φ(u), h′ = Φ:  Φ(u)/h(u)/(βσ) in μ and φ(u)/h(u)/σ in σ."""
         from scipy.special import log_ndtr
 
@@ -250,35 +267,29 @@ class Thompson:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Uncertainty:
+class Uncertainty(RisingAcquisition):
     """The variance alone: uncertainty sampling (BBKB 2020, Algorithm 3)."""
 
     uses_best_mean = False
-    ceiling = _moved
 
     def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
         return variance
 
-    def tangent(
-        self, mean: Vector, std: Vector, beta: float, best_mean: float
-    ) -> tuple[Vector, Vector, Vector]:
+    def slopes(self, mean: Vector, std: Vector, beta: float, best_mean: float) -> Slopes:
         return std**2, np.zeros_like(mean), 2.0 * std
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(RisingAcquisition):
     """The mean alone: what other scores call the top."""
 
     uses_best_mean = False
-    ceiling = _moved
 
     def score(self, mean: Vector, variance: Vector, beta: float, best_mean: float) -> Vector:
         return mean
 
-    def tangent(
-        self, mean: Vector, std: Vector, beta: float, best_mean: float
-    ) -> tuple[Vector, Vector, Vector]:
+    def slopes(self, mean: Vector, std: Vector, beta: float, best_mean: float) -> Slopes:
         return mean, np.ones_like(mean), np.zeros_like(std)
 
 

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.acquisitions import Acquisition, Mean, tangent
+from noregret.acquisitions import Acquisition, Mean, RevisitingAcquisition, score_slopes
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.kernels import diagonal_slopes, slopes
 from noregret.pools import Picks, Points
@@ -193,13 +193,13 @@ def of_acquisition(
         B = posterior.solved(K.T).T
         variance = own - np.einsum("ij,ij->i", K, B)
         std = np.sqrt(np.maximum(variance, np.maximum(1e-18 * own, 1e-300)))  # own may be 0
-        score, in_mean, in_std = tangent(acquisition, K @ a, std, beta, best_mean)
+        score, in_mean, in_std = score_slopes(acquisition, K @ a, std, beta, best_mean)
         weight = (in_std / std)[:, None]
         slope = gradient(in_mean[:, None] * a - weight * B)  # (1)
         slope += weight * diagonal_slopes(kernel, X)
         return score, slope
 
-    leeway = getattr(acquisition, "leeway", 0.0)
+    leeway = acquisition.leeway if isinstance(acquisition, RevisitingAcquisition) else 0.0
     return Hill(scores, uphill)
 
 
