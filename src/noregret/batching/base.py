@@ -8,7 +8,7 @@ the limit stays: it was made while the bound held.
 
 from __future__ import annotations
 
-import math
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, final, runtime_checkable
@@ -25,20 +25,18 @@ class Choice:
     stale: float  # its variance at the last feedback
     now: float  # its variance after the choices before it
     room: int  # how many evaluations may still be taken
-    repeats_while_best: Callable[
-        [int], int
-    ]  # how often it would be chosen in a row, up to a number
+    repeats_while_best: Callable[[int], int]  # how often in a row, up to a number
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Fill:
-    """How full a batch is: evaluations taken, the rule's bound, and the local sums if any."""
+    """How full a batch is."""
 
     ridge: float
-    size: int = 0
-    bound: float = 1.0
-    over: bool = False
+    size: int = 0  # evaluations taken
+    bound: float = 1.0  # the rule's, on σ²_stale/σ²_now
+    over: bool = False  # nothing more is to be taken
     local: LocalSums | None = None
 
 
@@ -46,65 +44,48 @@ class Fill:
 class BatchRule(Protocol):
     """Decides how often a choice is taken and when the batch is full."""
 
+    __slots__ = ()
+
     @property
+    @abstractmethod
     def reason(self) -> str:
         """Why a batch ended, where this rule ended it."""
-        ...
 
-    def open(self, opening: Opening) -> Fill: ...
+    @abstractmethod
+    def open(self, opening: Opening) -> Fill:
+        """Return a batch with nothing in it."""
 
+    @abstractmethod
     def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
         """Count in evaluations under way elsewhere, chosen on older feedback."""
-        ...
 
+    @abstractmethod
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         """Return how many evaluations of the choice to take, and the batch with them."""
-        ...
 
-    def is_full(self, fill: Fill) -> bool: ...
+    @abstractmethod
+    def is_full(self, fill: Fill) -> bool:
+        """Tell whether the batch ends here."""
 
+    @abstractmethod
     def admits(self, batch: int) -> float:
         """Return the variance over ridge up to which every batch holds `batch` evaluations."""
-        ...
 
 
-def opened(self: BatchRule, opening: Opening) -> Fill:
-    return Fill(ridge=opening.ridge)
+class BatchRuleBase(BatchRule):
+    """A rule whose batches begin empty and end where `take` or `count_pending` says so."""
+
+    __slots__ = ()
+
+    @final
+    def open(self, opening: Opening) -> Fill:
+        return Fill(ridge=opening.ridge, local=LocalSums(opening))
+
+    @final
+    def is_full(self, fill: Fill) -> bool:
+        return fill.over
 
 
-class Limited(Protocol):
-    """A rule with a limit on a sum of variances over ridge."""
-
-    @property
-    def limit(self) -> float: ...
-
-
-def by_sum(self: Limited, batch: int) -> float:
-    return (self.limit - 1) / batch
-
-
-def times_in_a_row(choice: Choice, left: float) -> int:
-    """Return how often to take a choice at once, `left` being how often the limit lets it.
-
-    As often as it would be chosen in a row, and once more than the limit lets it, since the choice
-    that crosses the limit stays. A value known exactly changes nothing: it wins all the room.
-
-    Source: one choice after the other in BBKB 2020, Algorithm 1; taking runs at once changes none.
-    """
-    if choice.stale == 0:
-        return choice.room
-    most = min(choice.room, 1 + max(math.floor(left), 0)) if left < choice.room else choice.room
-    return choice.repeats_while_best(most) if most > 1 else 1
-
-
-def with_rounding(limit: float) -> float:
-    """Return the limit with rounding added: sums that meet it exactly do so in any order."""
-    return limit + 1e-12 * (limit - 1.0)
-
-
-def ratio(left: float, share: float) -> float:
-    return left / share if share > 0 else math.inf
-
-
-def ignore_pending(self: BatchRule, fill: Fill, choice: Choice, count: int) -> Fill:
-    return fill
+def admitted_by_sum(limit: float, batch: int) -> float:
+    """Return what `BatchRule.admits` promises where 1 + Σ σ²/ridge may reach the limit."""
+    return (limit - 1) / batch

@@ -1,12 +1,4 @@
-"""How often, and is the batch full?
-
-A batch b₁ … b_k is chosen with no new feedback. `stale` is the posterior at the last feedback,
-`now` the one after the choices so far. Each ratio rule holds a bound on σ²_stale(x)/σ²_now(x), so
-that the batch ends before it is built on a confidence it does not have. The choice that crosses
-the limit stays: it was made while the bound held.
-
-How long to stay on a candidate where switching to another one costs.
-"""
+"""How long to stay on a candidate where switching to another one costs."""
 
 from __future__ import annotations
 
@@ -16,16 +8,25 @@ from typing import final
 
 import numpy as np
 
-from noregret.batching.base import Choice, Fill, by_sum, opened
-from noregret.batching.local_bound import Opening
+from noregret.batching.base import BatchRuleBase, Choice, Fill, admitted_by_sum
 from noregret.errors import require_above, require_at_least
 from noregret.storable import storable
+
+
+class RepeatBase(BatchRuleBase):
+    """One choice, many evaluations."""
+
+    __slots__ = ()
+
+    @final
+    def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
+        return replace(fill, bound=fill.bound + count * choice.stale / fill.ridge)
 
 
 @final
 @storable("Repeat")
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(RepeatBase):
     """Stay on one candidate as long as switching could not pay: one choice, many evaluations.
 
     B = ⌊(limit − 1)·ridge/σ²(x)⌋ evaluations of x, at least 1, keep every variance within a factor
@@ -35,9 +36,8 @@ class Repeat:
     Source: MINI 2022, Algorithm 2; `limit` is C².
     Differs: σ² there is divided by λ; here it is the variance of f, so ridge multiplies.
 
-    >>> pool = nr.Pool([[x / 10] for x in range(11)])
-    >>> rule = nr.Repeat(limit=8.0)
-    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
+    >>> pool, rule = nr.Pool.numbered(11), nr.Repeat(limit=8.0)
+    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(3.0), noise_std=1.0, rule=rule, start=[])
     >>> batch = opt.ask()
     >>> len(batch), len(batch.ids), batch.reason
     (7, 1, 'repeat rule')
@@ -45,13 +45,9 @@ class Repeat:
 
     limit: float = 2.0
     reason = "repeat rule"
-    open = opened
 
     def __post_init__(self) -> None:
         require_above("Repeat(limit=...)", self.limit, 1.0)
-
-    def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
-        return replace(fill, bound=fill.bound + count * choice.stale / fill.ridge)
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         stays = math.inf
@@ -61,16 +57,14 @@ class Repeat:
         count = max(1, math.floor(min(stays, choice.room)))
         return count, replace(fill, size=fill.size + count, over=stays < choice.room + 1)
 
-    def is_full(self, fill: Fill) -> bool:
-        return fill.over
-
-    admits = by_sum
+    def admits(self, batch: int) -> float:
+        return admitted_by_sum(self.limit, batch)
 
 
 @final
 @storable("Stay")
 @dataclass(frozen=True, slots=True)
-class Stay:
+class Stay(RepeatBase):
     """Stay on one candidate until its evaluations are worth the switch, as far as is safe.
 
     A switch costs as much as `switch_cost` evaluations, so that x is evaluated
@@ -112,20 +106,11 @@ class Stay:
     def reason(self) -> str:
         return f"stay rule, switch cost {self.switch_cost:g}"
 
-    def open(self, opening: Opening) -> Fill:
-        return self._repeat.open(opening)
-
-    def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
-        return self._repeat.count_pending(fill, choice, count)
-
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         most = self._most
         room = int(min(choice.room, most))
         count, taken = self._repeat.take(fill, replace(choice, room=room))  # (1)
         return count, replace(taken, over=taken.over or most <= choice.room)
-
-    def is_full(self, fill: Fill) -> bool:
-        return fill.over
 
     def admits(self, batch: int) -> float:
         return self._repeat.admits(batch) if batch <= self._most else 0.0
@@ -144,7 +129,7 @@ class Stay:
 @final
 @storable("Settle")
 @dataclass(frozen=True, slots=True)
-class Settle:
+class Settle(RepeatBase):
     """Stay for as long as `short` allows; where switches cost, until worth it, up to `long`.
 
     B(c) = ⌊(c − 1)·ridge/σ²(x)⌋ evaluations of x keep every variance within a factor c, and
@@ -178,18 +163,9 @@ class Settle:
         cost = f", switch cost {self.switch_cost:g}" if self.switch_cost else ""
         return f"stay rule{cost}"
 
-    def open(self, opening: Opening) -> Fill:
-        return Fill(ridge=opening.ridge)
-
-    def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
-        return Repeat(self.long).count_pending(fill, choice, count)
-
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         rules = (Repeat(self.short), Stay(self.long, self.switch_cost))
         return max((rule.take(fill, choice) for rule in rules), key=_count)  # (2)
-
-    def is_full(self, fill: Fill) -> bool:
-        return fill.over
 
     def admits(self, batch: int) -> float:
         rules = (Repeat(self.short), Stay(self.long, self.switch_cost))
