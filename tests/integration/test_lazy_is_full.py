@@ -148,7 +148,7 @@ def test_two_runs_may_share_a_policy() -> None:
     X = rng.random((50, 2))
     make = partial(nr.gp_ucb, nr.Pool(X), kernel=nr.RBF(0.3), noise_std=0.1, start=[3, 7, 20])
     for trial in range(10):
-        shared = make()._policy
+        shared = make().policy
         runs = [nr.Optimizer(nr.Pool(X), shared, seed=0) for _ in range(2)]
         alone = [searched_fully(make()) for _ in range(2)]
         noise = np.random.default_rng(trial).standard_normal((2, 20))

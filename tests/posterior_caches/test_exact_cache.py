@@ -259,7 +259,7 @@ def test_a_survey_broken_off_while_starting_again(monkeypatch: pytest.MonkeyPatc
         def interrupted(*_: object) -> None:
             raise KeyboardInterrupt
 
-        patch.setattr(ExactCache, "_restart", interrupted)
+        patch.setattr(ExactCache, "restart", interrupted)
         with pytest.raises(KeyboardInterrupt):
             cache.follow(posterior)
     agrees(cache, posterior, X)

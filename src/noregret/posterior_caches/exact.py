@@ -69,7 +69,7 @@ class ExactCache:
         missed = self._missed(posterior)
         last, self._last = self._last, None  # broken off in the middle, the next one starts again
         if missed is None:
-            self._restart(last, posterior)
+            self.restart(last, posterior)
         else:
             self._record(posterior, missed)
         self._last = posterior
@@ -132,7 +132,7 @@ class ExactCache:
             return more if same and np.array_equal(posterior.tail[:n, :before], last.tail) else None
         return len(posterior.gains) if _same(posterior.base, last.observed) else None
 
-    def _restart(self, last: ExactPosterior | None, posterior: ExactPosterior) -> None:
+    def restart(self, last: ExactPosterior | None, posterior: ExactPosterior) -> None:
         p = posterior.observed
         if last is None or last.kernel is not posterior.kernel:
             priors(posterior.kernel, self._pool, self.prior)
