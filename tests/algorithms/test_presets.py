@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 
 import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.algorithms.settings import DEFAULTS
 from noregret.posteriors import NystromPosterior
 from noregret.widths import (
     BBKBExperimentsWidth,
@@ -117,9 +117,43 @@ def test_asked_evaluations_add_their_stale_variance() -> None:
     assert optimizer.state.information.tripled == pytest.approx(expected, rel=1e-9)
 
 
-def test_every_setting_is_listed_by_help() -> None:
-    """`**settings` in the source must not hide what can be set."""
-    for make in (nr.gp_ucb, nr.gp_ei, nr.gp_bucb, nr.bkb, nr.bbkb, nr.mini, nr.mini_gp_ucb):
-        names = inspect.signature(make).parameters
-        assert set(DEFAULTS) <= set(names)
-        assert names["seed"].default == 0
+OWN: dict[str, dict[str, object]] = {
+    "gp_ucb": {},
+    "gp_ei": {},
+    "gp_bucb": {"limit": 2.0, "rule": "product"},
+    "bkb": {"oversample": None},
+    "bbkb": {"limit": 2.0, "rule": "global", "oversample": None, "dictionary": "fresh"},
+    "mini": {"acquisition": inspect.Parameter.empty, "limit": 2.0, "switch_cost": None},
+    "mini_gp_ucb": {"limit": 2.0, "switch_cost": None},
+    "mini_gp_ei": {"limit": 2.0, "switch_cost": None},
+    "batch_thompson": {
+        **{"batch_size": 1, "rule": None, "limit": 2.0},
+        **{"posterior": "exact", "oversample": None},
+    },
+    "lin_ucb": {"bias": 0.0},
+}
+SHARED: dict[str, object] = {
+    **{"ridge": None, "norm_bound": 1.0, "delta": None, "horizon": None, "preset": "experiments"},
+    **{"width": None, "start": None, "min_batch": None, "goal": "max", "offset": 0.0, "seed": 0},
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_every_setting_is_listed_by_help(name: str) -> None:
+    """`**settings` in the source must not hide what can be set; scripts rely on each default."""
+    pool, *others = inspect.signature(getattr(nr, name)).parameters.values()
+    assert (pool.name, pool.kind) == ("pool", pool.POSITIONAL_OR_KEYWORD)
+    assert all(other.kind == other.KEYWORD_ONLY for other in others)
+    needed = dict.fromkeys(("noise_std",) if name == "lin_ucb" else GIVEN, pool.default)
+    assert {other.name: other.default for other in others} == {**needed, **OWN[name], **SHARED}
+    described = re.findall(r"^    (\w+)   *\S", getattr(nr, name).__doc__, flags=re.M)
+    assert {"kernel", "noise_std", *SHARED} <= set(described)
+
+
+@pytest.mark.parametrize("setting", sorted(SHARED))
+def test_settings_are_checked_before_anything_is_done(setting: str) -> None:
+    """Wrong of every kind, named as the user wrote it; None only where it says "not given"."""
+    wrong: list[object] = [object, *([None] if SHARED[setting] is not None else [])]
+    for value in wrong:
+        with pytest.raises(nr.NoRegretError, match=setting):
+            nr.gp_ucb(PROBLEM.pool, **{**GIVEN, setting: value})  # type: ignore[arg-type]  # on purpose

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, Unpack
 
 from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement, Thompson
-from noregret.algorithms.settings import Settings, plan, shows_settings
+from noregret.algorithms.settings import Settings, resolved, shows_settings
 from noregret.batching import (
     BatchRule,
     FixedSize,
@@ -50,7 +50,7 @@ def gp_ucb(
     >>> opt.best().x
     array([0.7])
     """
-    p = plan(pool, kernel, noise_std, settings)
+    p = resolved(pool, kernel, noise_std, settings)
     width = RKHSWidth(p.delta)
     return p.optimizer(p.exact(), UCB(), width, FixedSize(1), band=width)
 
@@ -63,15 +63,12 @@ def gp_ei(
 
     Source: Wang & de Freitas 2014; MINI 2022, Eq. 3 and Theorem 4.6.
 
-    >>> pool = nr.Pool([[x / 20] for x in range(21)])
-    >>> opt = nr.gp_ei(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
-    >>> while opt.spent < 40:
-    ...     batch = opt.ask(at_most=40 - opt.spent)
-    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
-    >>> opt.best().x
-    array([0.7])
+    >>> opt = nr.gp_ei(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.3), noise_std=0.1)
+    >>> opt.tell([0, 1], [0.2, 0.4])
+    >>> opt.ask().ids
+    array([2])
     """
-    p = plan(pool, kernel, noise_std, settings)
+    p = resolved(pool, kernel, noise_std, settings)
     width, band = EIWidth(p.delta), RKHSWidth(p.delta)
     return p.optimizer(p.exact(), ExpectedImprovement(), width, FixedSize(1), band=band)
 
@@ -93,15 +90,13 @@ def gp_bucb(
 
     Source: Desautels et al. 2014; `rule="global"` is BBKB 2020, Lemma 1, on the exact posterior.
 
-    >>> pool = nr.Pool([[x / 20] for x in range(21)])
-    >>> opt = nr.gp_bucb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
-    >>> while opt.spent < 100:
-    ...     batch = opt.ask(at_most=100 - opt.spent)
-    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
-    >>> opt.evaluations, opt.batches < 40
-    (100, True)
+    >>> opt = nr.gp_bucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.3), noise_std=1.0)
+    >>> opt.tell([0, 1, 2], means=[0.2, 0.4, 0.3], counts=[9, 9, 9])
+    >>> batch = opt.ask()
+    >>> len(batch), batch.reason
+    (9, 'limit reached (product bound)')
     """
-    p = plan(pool, kernel, noise_std, settings)
+    p = resolved(pool, kernel, noise_std, settings)
     batching = _rule(rule, limit)
     band = RKHSWidth(p.delta)
     return p.optimizer(p.exact(), UCB(), limit**0.5 * band, batching, band=band)
@@ -122,13 +117,12 @@ def bkb(
 
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.bkb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
-    >>> while opt.spent < 60:
-    ...     batch = opt.ask(at_most=60 - opt.spent)
-    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
-    >>> bool(opt.trace["dictionary"][-1] < opt.unique)
-    True
+    >>> opt.tell(range(21), [-((x - 14) ** 2) / 400 for x in range(21)])
+    >>> batch = opt.ask()
+    >>> opt.unique, opt.trace["dictionary"]
+    (21, array([16]))
     """
-    p = plan(pool, kernel, noise_std, settings)
+    p = resolved(pool, kernel, noise_std, settings)
     theorem = BKBWidth(p.delta, p.kappa_squared)
     width: Width = theorem if p.theory else BKBExperimentsWidth(p.delta)
     prior = p.nystrom(oversample, per_log=6 * ALPHA / EPSILON**2)
@@ -165,7 +159,7 @@ def bbkb(
     >>> opt.evaluations, opt.batches < 40
     (200, True)
     """
-    p = plan(pool, kernel, noise_std, settings, least_ridge_in_theory=1.0)
+    p = resolved(pool, kernel, noise_std, settings, least_ridge_in_theory=1.0)
     batching = RULES[require_choice("rule", rule, ("global", "local"))](limit)
     width = (BBKBWidth if p.theory else BBKBExperimentsWidth)(p.delta, limit)
     sticky = require_choice("dictionary", dictionary, ("fresh", "sticky")) == "sticky"
@@ -202,7 +196,7 @@ def mini(
     >>> batch.repeats, batch.reason
     (array([8]), 'repeat rule')
     """
-    p = plan(pool, kernel, noise_std, settings)
+    p = resolved(pool, kernel, noise_std, settings)
     band = RKHSWidth(p.delta)
     width = ConstantWidth(1.0, p.delta) if isinstance(acquisition, Thompson) else band
     batching = _stays(limit, switch_cost)
@@ -261,15 +255,13 @@ def mini_gp_ei(
 
     Source: Calandriello et al., ICML 2022, Theorem 4.6. `limit` is C².
 
-    >>> pool = nr.Pool([[x / 20] for x in range(21)])
-    >>> opt = nr.mini_gp_ei(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
-    >>> while opt.spent < 1000:
-    ...     batch = opt.ask(at_most=1000 - opt.spent)
-    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
-    >>> opt.best().x, opt.unique < opt.evaluations / 20
-    (array([0.7]), True)
+    >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+    >>> opt = nr.mini_gp_ei(pool, kernel=nr.RBF(0.3), noise_std=1.0, limit=4.0)
+    >>> opt.tell([0, 1], means=[0.2, 0.4], counts=[9, 9])
+    >>> opt.ask().sequence
+    array([2, 2, 2])
     """
-    p = plan(pool, kernel, noise_std, settings)
+    p = resolved(pool, kernel, noise_std, settings)
     width, band = EIWidth(p.delta), RKHSWidth(p.delta)
     batching = _stays(limit, switch_cost)
     return p.optimizer(p.exact(), ExpectedImprovement(), width, batching, band=band)
@@ -298,14 +290,12 @@ def batch_thompson(
     Source: Kandasamy et al. 2018, ASYNC-TS in the experiments of BBKB 2020.
 
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
-    >>> opt = nr.batch_thompson(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05, batch_size=10)
-    >>> while opt.spent < 100:
-    ...     batch = opt.ask()
-    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
-    >>> bool(abs(opt.best().x[0] - 0.7) < 0.11)
-    True
+    >>> opt = nr.batch_thompson(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05, batch_size=4)
+    >>> opt.tell([4, 14], [-0.25, 0.0])
+    >>> opt.ask().sequence
+    array([12, 20, 15, 11])
     """
-    p = plan(pool, kernel, noise_std, settings)
+    p = resolved(pool, kernel, noise_std, settings)
     sparse = require_choice("posterior", posterior, ("exact", "nystrom")) == "nystrom"
     prior = p.nystrom(oversample, per_log=72 * limit) if sparse else p.exact()
     batching = FixedSize(batch_size) if rule is None else _rule(rule, limit)

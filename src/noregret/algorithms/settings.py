@@ -5,7 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, final
+from functools import partial
+from typing import (
+    Annotated,
+    Literal,
+    ParamSpec,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    cast,
+    final,
+    get_args,
+    get_type_hints,
+)
 
 import numpy as np
 
@@ -17,6 +29,7 @@ from noregret.errors import (
     require_at_least,
     require_choice,
     require_count,
+    require_number,
     require_positive,
     require_probability,
 )
@@ -33,43 +46,47 @@ from noregret.policies import (
 from noregret.pools import Domain, Points, require_domain
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Search, search_of
-from noregret.widths import BayesianWidth, GuessAndDouble, KnownNorm, NormBound, ScaledWidth, Width
+from noregret.widths import BayesianWidth, GuessAndDouble, KnownNorm, ScaledWidth, Width
 
-Preset = Literal["experiments", "theory"]
+Preset: TypeAlias = Literal["experiments", "theory"]
 Initial: TypeAlias = Sequence[object] | Start | UncertaintyDesign | None
 PROBED = 64  # candidates on which a kernel is tried before a run starts
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _require_bound(name: str, value: object) -> object:
+    if isinstance(value, str):
+        if value != "double":
+            raise ArgumentError(f'{name} must be a number or "double", got {value!r}.')
+        return value
+    return require_positive(name, value)
+
+
+def _require_width(name: str, value: object) -> object:
+    if isinstance(value, type) or not isinstance(value, Width):
+        raise ArgumentError(
+            f"{name} must be a width such as noregret.BayesianWidth(), or a multiple of one, "
+            f"0.5 * noregret.RKHSWidth(); got {value!r}."
+        )
+    return value
+
+
+def _require_start(name: str, value: object) -> object:
+    if isinstance(value, type):
+        raise ArgumentError(
+            f"{name} must be ids or a design, such as {value.__name__}(8), got the class."
+        )
+    if isinstance(value, int | float | str | np.generic):
+        raise ArgumentError(
+            f"{name} must be a list of ids, or a design such as SobolDesign(16), got {value!r}."
+        )
+    return value
 
 
 class Settings(TypedDict, total=False):
-    """What every Gaussian-process algorithm takes besides pool, kernel and noise_std."""
+    """What every Gaussian-process algorithm takes besides what is its own.
 
-    ridge: float | None  # λ; noise_std² if not given
-    norm_bound: float | Literal["double"]  # F; "double" guesses and doubles
-    delta: float | None  # 1/horizon, or 0.1 without a horizon
-    horizon: int | None  # planned evaluations
-    preset: Preset  # constants of the papers' experiments, or of their theorems
-    width: Width | None  # instead of the preset's
-    start: Initial  # ids to evaluate first, or a design; one drawn uniformly if not given
-    min_batch: int | None  # uncertainty sampling first, so that batches hold this many
-    goal: Goal
-    offset: float  # prior mean, in units of the values
-    seed: int
-
-
-DEFAULTS: Settings = {
-    "ridge": None,
-    "norm_bound": 1.0,
-    "delta": None,
-    "horizon": None,
-    "preset": "experiments",
-    "width": None,
-    "start": None,
-    "min_batch": None,
-    "goal": "max",
-    "offset": 0.0,
-    "seed": 0,
-}
-MEANING = """
     Settings
     --------
     kernel      how alike candidates are; `variance * RBF(lengthscale)`, where √variance is the
@@ -91,9 +108,25 @@ MEANING = """
                 not given
     min_batch   evaluate the most uncertain candidates first, until every batch holds this many;
                 takes long where noise is small against the spread of f
-"""
-P = ParamSpec("P")
-R = TypeVar("R")
+    """
+
+    # Each with its type, its default and its check; None is not checked where it is the default.
+    offset: Annotated[float, 0.0, require_number]
+    goal: Annotated[Goal, "max", partial(require_choice, choices=get_args(Goal))]
+    seed: Annotated[int, 0, partial(require_count, least=0)]
+    horizon: Annotated[int | None, None, partial(require_count, least=2)]
+    delta: Annotated[float | None, None, require_probability]
+    norm_bound: Annotated[float | Literal["double"], 1.0, _require_bound]
+    preset: Annotated[Preset, "experiments", partial(require_choice, choices=get_args(Preset))]
+    width: Annotated[Width | None, None, _require_width]
+    ridge: Annotated[float | None, None, require_positive]
+    start: Annotated[Initial, None, _require_start]
+    min_batch: Annotated[int | None, None, require_count]
+
+
+_SETTINGS = {
+    name: hint.__metadata__ for name, hint in get_type_hints(Settings, include_extras=True).items()
+}
 
 
 def shows_settings(algorithm: Callable[P, R]) -> Callable[P, R]:
@@ -101,32 +134,33 @@ def shows_settings(algorithm: Callable[P, R]) -> Callable[P, R]:
     own = [p for p in inspect.signature(algorithm).parameters.values() if p.kind != p.VAR_KEYWORD]
     shared = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
-        for name, default in DEFAULTS.items()
+        for name, (default, _) in _SETTINGS.items()
     ]
+    listed = (Settings.__doc__ or "").partition("\n\n")[2]
     algorithm.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]  # functions take any
-    algorithm.__doc__ = (algorithm.__doc__ or "").rstrip() + "\n" + MEANING
+    algorithm.__doc__ = f"{(algorithm.__doc__ or '').rstrip()}\n\n{listed}"
     return algorithm
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class ResolvedSettings:
-    """Settings checked and resolved: what the sentences below are made of."""
+    """Settings checked and resolved: what the algorithms' sentences are made of."""
 
     pool: Points
     kernel: Kernel
     noise_std: float
     ridge: float
-    norm: NormBound
-    delta: float
-    horizon: int | None
-    theory: bool
-    width: Width | None
-    start: Start | UncertaintyDesign
-    min_batch: int | None
-    goal: Goal
-    offset: float
-    seed: int
+    given: Settings  # all of them, checked
+
+    @property
+    def theory(self) -> bool:
+        return self.given["preset"] == "theory"
+
+    @property
+    def delta(self) -> float:
+        delta, horizon = self.given["delta"], self.given["horizon"]
+        return delta or (0.1 if horizon is None else 1.0 / horizon)
 
     @property
     def kappa_squared(self) -> float:
@@ -154,7 +188,7 @@ class ResolvedSettings:
             noise_std=self.noise_std,
             ridge=self.ridge,
             dim=self.pool.dim,
-            oversample=Oversample(value, not plain, self.horizon, self.delta),
+            oversample=Oversample(value, not plain, self.given["horizon"], self.delta),
             sticky=sticky,
         )
 
@@ -174,18 +208,24 @@ class ResolvedSettings:
         """
         if isinstance(acquisition, type) or not isinstance(acquisition, Acquisition | Thompson):
             raise ArgumentError(f"acquisition must be one, such as UCB(), got {acquisition!r}.")
-        search = search_of(self.pool)
+        search, own, bound = search_of(self.pool), self.given["width"], self.given["norm_bound"]
         bandit = Bandit(
             search=search,
             prior=prior,
             acquisition=acquisition,
-            width=self.width or width,
-            band=self.width if isinstance(self.width, BayesianWidth) else band,
+            width=own or width,
+            band=own if isinstance(own, BayesianWidth) else band,
             batching=batching,
-            norm=self.norm,
+            norm=GuessAndDouble() if bound == "double" else KnownNorm(bound),
             starts=self._starts(prior, acquisition, batching, search),
         )
-        return Optimizer(self.pool, bandit, seed=self.seed, goal=self.goal, offset=self.offset)
+        return Optimizer(
+            self.pool,
+            bandit,
+            seed=self.given["seed"],
+            goal=self.given["goal"],
+            offset=self.given["offset"],
+        )
 
     def _starts(
         self,
@@ -194,26 +234,36 @@ class ResolvedSettings:
         batching: BatchRule,
         search: Search,
     ) -> tuple[Start, ...]:
-        start = self.start
+        start, min_batch = self._start(), self.given["min_batch"]
         if isinstance(start, UncertaintyDesign):
             start = start.under(search, self.kernel, self.ridge)
-        if self.min_batch is None:
+        if min_batch is None:
             by_chance = isinstance(acquisition, Thompson)  # the prior's draws are a start by chance
             return () if by_chance and isinstance(start, UniformStart) else (start,)
-        admitted = batching.admits(self.min_batch)
+        admitted = batching.admits(min_batch)
         if admitted <= 0:
             raise ArgumentError(
-                f"min_batch={self.min_batch} needs a batch rule that can hold so many: a limit "
-                f"above 1, a switch_cost above {self.min_batch - 1} or none. bkb, gp_ucb and gp_ei "
-                "evaluate one candidate at a time."
+                f"min_batch={min_batch} needs a batch rule that can hold so many: a limit above 1, "
+                f"a switch_cost above {min_batch - 1} or none. bkb, gp_ucb and gp_ei evaluate one "
+                "candidate at a time."
             )
         safety = 3.0 if isinstance(prior, NystromPosterior) else 1.0
         sampling = UncertaintySampling(search, self.kernel, self.ridge, admitted / safety)
         given = () if isinstance(start, UniformStart) else (start,)
         return (*given, sampling)
 
+    def _start(self) -> Start | UncertaintyDesign:
+        given = self.given["start"]
+        if given is None:
+            return UniformStart()
+        if isinstance(given, Start | UncertaintyDesign):
+            return given
+        pool = self.pool
+        rows = pool.find(given) if pool.candidates else pool.register(pool.read("start", given))
+        return GivenStart(tuple(dict.fromkeys(rows.tolist())))
 
-def plan(
+
+def resolved(
     pool: Domain,
     kernel: Kernel,
     noise_std: float,
@@ -223,96 +273,33 @@ def plan(
 ) -> ResolvedSettings:
     """Check what a user gave and resolve what was left open."""
     require_domain(pool)
-    points, settings = Points(pool), _checked(given)
-    noise = require_positive("noise_std", noise_std)
-    theory = require_choice("preset", settings["preset"], ("experiments", "theory")) == "theory"
-    least = least_ridge_in_theory if theory else 0.0
-    own = as_kernel(kernel)
-    probe(own, points.glance(PROBED))
-    return ResolvedSettings(
-        pool=points,
-        kernel=own,
-        noise_std=noise,
-        ridge=_ridge(settings["ridge"], noise, least),
-        norm=_norm(settings["norm_bound"]),
-        delta=_delta(settings["delta"], settings["horizon"]),
-        horizon=settings["horizon"],
-        theory=theory,
-        width=_width(settings["width"], points),
-        start=_start(points, settings["start"]),
-        min_batch=settings["min_batch"],
-        goal=settings["goal"],
-        offset=settings["offset"],
-        seed=settings["seed"],
-    )
-
-
-def _checked(given: Settings) -> Settings:
-    unknown = set(given) - set(DEFAULTS)
+    unknown = set(given) - set(_SETTINGS)
     if unknown:
         raise ArgumentError(
             f"unknown argument {sorted(unknown)[0]!r}; beside its own, every algorithm takes "
-            f"{', '.join(DEFAULTS)}."
+            f"{', '.join(_SETTINGS)}."
         )
-    settings: Settings = {**DEFAULTS, **given}
-    if settings["min_batch"] is not None:
-        require_count("min_batch", settings["min_batch"])
-    return settings
-
-
-def _ridge(ridge: float | None, noise_std: float, least: float) -> float:
-    if ridge is None:
-        return max(noise_std**2, least)
-    if least:
+    values: dict[str, object] = {}
+    for name, (default, check) in _SETTINGS.items():
+        value = given.get(name, default)
+        values[name] = None if value is None and default is None else check(name, value)
+    checked = cast(Settings, values)
+    points, noise = Points(pool), require_positive("noise_std", noise_std)
+    _require_candidates(checked["width"], points)
+    least = least_ridge_in_theory if checked["preset"] == "theory" else 0.0
+    ridge = checked["ridge"]
+    if ridge is not None and least:
         require_at_least('ridge (with preset="theory", bbkb)', ridge, least)
-    return require_positive("ridge", ridge)
+    own = as_kernel(kernel)
+    probe(own, points.glance(PROBED))
+    return ResolvedSettings(points, own, noise, ridge or max(noise**2, least), checked)
 
 
-def _delta(delta: float | None, horizon: int | None) -> float:
-    if horizon is not None:
-        require_count("horizon", horizon, least=2)
-    if delta is None:
-        return 0.1 if horizon is None else 1.0 / horizon
-    return require_probability("delta", delta)
-
-
-def _width(width: Width | None, pool: Points) -> Width | None:
-    if width is not None and (isinstance(width, type) or not isinstance(width, Width)):
-        raise ArgumentError(
-            f"width must be a width such as noregret.BayesianWidth(), or a multiple of one, "
-            f"0.5 * noregret.RKHSWidth(); got {width!r}."
-        )
-    inner = width
-    while isinstance(inner, ScaledWidth):
-        inner = inner.width
-    if isinstance(inner, BayesianWidth) and not pool.candidates:
+def _require_candidates(width: Width | None, points: Points) -> None:
+    while isinstance(width, ScaledWidth):
+        width = width.width
+    if isinstance(width, BayesianWidth) and not points.candidates:
         raise ArgumentError(
             "BayesianWidth counts candidates and needs a finite pool; on a box use RKHSWidth(), or "
             "ConstantWidth(beta)."
         )
-    return width
-
-
-def _norm(norm_bound: float | Literal["double"]) -> NormBound:
-    if isinstance(norm_bound, str):
-        if norm_bound != "double":
-            raise ArgumentError(f'norm_bound must be a number or "double", got {norm_bound!r}.')
-        return GuessAndDouble()
-    return KnownNorm(require_positive("norm_bound", norm_bound))
-
-
-def _start(pool: Points, given: Initial) -> Start | UncertaintyDesign:
-    if given is None:
-        return UniformStart()
-    if isinstance(given, type):
-        raise ArgumentError(
-            f"start must be ids or a design, such as {given.__name__}(8), got the class."
-        )
-    if isinstance(given, Start | UncertaintyDesign):
-        return given
-    if isinstance(given, int | float | str | np.generic):
-        raise ArgumentError(
-            f"start must be a list of ids, or a design such as SobolDesign(16), got {given!r}."
-        )
-    rows = pool.find(given) if pool.candidates else pool.register(pool.read("start", given))
-    return GivenStart(tuple(dict.fromkeys(rows.tolist())))
