@@ -49,7 +49,8 @@ def public_names() -> Iterator[tuple[str, object]]:
             if inspect.isclass(thing) or inspect.isfunction(thing):
                 yield prefix + name, thing
     for kind in IN_HAND:
-        members = {name: thing for name, thing in vars(kind).items() if not name.startswith("_")}
+        every = {name: thing for part in kind.__mro__[-2::-1] for name, thing in vars(part).items()}
+        members = {name: thing for name, thing in every.items() if not name.startswith("_")}
         shown = "".join(map(_example, (kind, *members.values())))
         for name, thing in members.items():
             method = inspect.isroutine(thing) or isinstance(thing, property)

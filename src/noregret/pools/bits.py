@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
 from typing import TypeAlias, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
-from noregret.arrays import CHUNK_BYTES, Indices, Rows
+from noregret.arrays import CHUNK_BYTES, Rows
 from noregret.errors import ArgumentError, PoolError, require_count
-from noregret.pools.names import Keys, Names
+from noregret.pools.names import Names
+from noregret.pools.stored import StoredPool
 
 Packed: TypeAlias = npt.NDArray[np.uint8]
 WORD = 8  # bytes that a kernel takes at a time
 
 
 @final
-class BitPool:
+class BitPool(StoredPool):
     """Hold candidates as fingerprints of bits, packed: a million of 2048 bits take 256 MB.
 
     `X` is a 0/1 matrix, one candidate a row; or, with `packed=True`, rows as `np.packbits` gives
@@ -38,27 +37,23 @@ class BitPool:
     array([[0, 1, 1, 0]], dtype=uint8)
     """
 
-    __slots__ = ("_X", "_bits", "_fingerprint", "_names")
+    __slots__ = ("_bits",)
+    _kind = np.uint8
 
     def __init__(
         self, X: object, *, packed: bool = False, bits: int | None = None, names: object = None
     ) -> None:
         try:
-            given = _table("BitPool(X=...)", X)
+            given = _checked("BitPool(X=...)", X)
             self._bits = _count(given, packed, bits)
             width = _width(self._bits)
             pack = _padded if packed else _packed
-            self._X: Packed = pack("BitPool(X=...)", given, self._bits, width)
+            self._table = pack("BitPool(X=...)", given, self._bits, width)
         except ArgumentError as error:
             raise PoolError(str(error)) from None
-        self._X.flags.writeable = False
-        self._names = Names(names, len(self._X))
-        self._fingerprint: str | None = None
-
-    @property
-    def dim(self) -> int:
-        """Number of bytes in which a row is kept."""
-        return int(self._X.shape[1])
+        self._table.flags.writeable = False
+        self._names = Names(names, len(self._table))
+        self._fingerprint = None
 
     @property
     def bits(self) -> int:
@@ -68,19 +63,18 @@ class BitPool:
     @property
     def X(self) -> Rows:
         """All rows, packed, read-only."""
-        return cast(Rows, self._X)
+        return cast(Rows, self._table)
 
-    def __len__(self) -> int:
-        return int(self._X.shape[0])
+    def _described(self) -> str:
+        return f"{len(self)} candidates × {self._bits} bits"
 
-    def __repr__(self) -> str:
-        named = ", named" if self._names.given else ""
-        return f"BitPool({len(self)} candidates × {self._bits} bits{named})"
+    def _shape(self) -> str:
+        return f"bits {len(self)} × {self._bits}"
 
     def read(self, name: str, X: object) -> Rows:
         """Return fingerprints that a user gave, as 0/1 rows or packed, as they are kept."""
         given = np.asarray(X)
-        given = _table(name, given[None] if given.ndim == 1 else given, least=0)
+        given = _checked(name, given[None] if given.ndim == 1 else given, least=0)
         width = given.shape[1]
         if width == self._bits:
             return cast(Rows, _packed(name, given, self._bits, self.dim))
@@ -91,43 +85,12 @@ class BitPool:
             f"(uint8), got {width} of {given.dtype}."
         )
 
-    def shown(self, X: Rows) -> Rows:
-        """Return packed rows as they are kept."""
-        return X
-
     def unpacked(self, X: Rows) -> npt.NDArray[np.uint8]:
         """Return packed rows as rows of 0 and 1."""
         return np.unpackbits(cast(Packed, X), axis=1, count=self._bits)
 
-    def rows(self, index: Indices) -> Rows:
-        """Return the packed fingerprints of the given rows."""
-        return cast(Rows, self._X[index])
 
-    def chunks(self, size: int) -> Iterator[tuple[int, Rows]]:
-        """Walk the pool in order, at most `size` rows at a time."""
-        for start in range(0, len(self), size):
-            yield start, cast(Rows, self._X[start : start + size])
-
-    def keys(self, index: Indices) -> Keys:
-        """Return the names of the given rows; without names, the rows themselves."""
-        return self._names.of(index)
-
-    def find(self, keys: object) -> Indices:
-        """Return the rows of the given names (or row numbers, for a pool without names)."""
-        return self._names.find(keys)
-
-    def fingerprint(self) -> str:
-        """Return a SHA-256 digest of bits and names."""
-        if self._fingerprint is None:
-            digest = hashlib.sha256(f"bits {len(self)} × {self._bits}".encode())
-            for _, rows in self.chunks(_together(self.dim)):
-                digest.update(np.ascontiguousarray(rows).data)
-            self._names.digest(digest)
-            self._fingerprint = digest.hexdigest()
-        return self._fingerprint
-
-
-def _table(name: str, X: object, least: int = 1) -> npt.NDArray[np.generic]:
+def _checked(name: str, X: object, least: int = 1) -> npt.NDArray[np.generic]:
     """Return a table of numbers, not copied where it is an array."""
     try:
         table = X if isinstance(X, np.memmap) else np.asarray(X)
