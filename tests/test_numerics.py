@@ -57,7 +57,7 @@ def test_a_million_told_by_mini_itself() -> None:
         batch = optimizer.ask(at_most=MILLION - optimizer.spent)
         optimizer.tell(batch.ids, means=f[batch.ids], counts=batch.repeats)
     assert optimizer.evaluations == MILLION
-    posterior = optimizer.policy.posterior(optimizer.state, optimizer.evidence).posterior
+    posterior = optimizer.look().posterior
     assert isinstance(posterior, ExactPosterior)
     equals_refactorised(posterior, X)
     assert optimizer.best().id == int(np.argmax(f))

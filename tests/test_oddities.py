@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.automatic import AutoPolicy, settings
+from noregret.automatic import AutoPolicy, AutoView, settings
 from noregret.fitting import Grouped, Likelihood, Sample
 
 X = np.random.default_rng(0).random((400, 3))
@@ -74,9 +74,10 @@ def test_a_point_far_off_spoils_nothing(far: float) -> None:
     optimizer.tell([[far, 0.5, 0.5]], [0.3])
     optimizer.tell(range(40), f[:40])
     optimizer.ask()
-    policy = optimizer.policy
+    policy, view = optimizer.policy, optimizer.look()
     assert isinstance(policy, AutoPolicy)
-    model = policy._model(optimizer.state, optimizer.evidence)[0]
+    assert isinstance(view, AutoView)
+    model = view.model
     estimate, points = model.fitted.estimate, model.belief.posterior.observed.X
     gram = estimate.scale * policy.family.gram(estimate.theta[2:], points)[0]
     np.testing.assert_allclose(gram, estimate.kernel(points, points), atol=1e-6 * estimate.scale)

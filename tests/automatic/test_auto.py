@@ -15,8 +15,7 @@ import pytest
 import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.automatic import AutoPolicy, exploration, policy, settings
-from noregret.automatic.policy import AutoState
-from noregret.automatic.settings import AutoModel
+from noregret.automatic.settings import AutoModel, AutoState
 from noregret.errors import ArgumentError, ExhaustedError, NothingToldError
 from noregret.fitting import FittedModel
 
@@ -88,15 +87,15 @@ def test_a_candidate_is_worth_what_it_gains_in_thrice_the_evaluations_and_fifty(
     opt = run(nr.auto(nr.Pool(GRID)), 60)
     model, policy = grasp_of(opt), opt._policy
     assert isinstance(policy, AutoPolicy)
-    evidence = opt._evidence()
-    how = policy._bandit(model, evidence).acquisition
+    evidence = opt.evidence
+    how = policy.bandit(model, evidence).acquisition
     noise = model.fitted.estimate.noise_std**2
     assert how == nr.KnowledgeGradient(3.0 * model.fitted.optimism * (60 + 50), noise)
     box = run(nr.auto(nr.Box([(0, 1), (0, 1)])), 30)
     assert "promise" in str(opt.explain(0))
     assert "promise" not in str(box.explain(box.best().id))
     assert isinstance(box._policy, AutoPolicy)
-    assert isinstance(box._policy._bandit(grasp_of(box), box._evidence()).acquisition, nr.UCB)
+    assert isinstance(box._policy.bandit(grasp_of(box), box.evidence).acquisition, nr.UCB)
 
 
 def test_where_values_end_it_stops_looking_for_more() -> None:
@@ -109,7 +108,7 @@ def test_where_values_end_it_stops_looking_for_more() -> None:
     assert lesson_of(opt).optimism < 0.1
     assert "what may be gained beyond it counts" in opt.account()
     assert opt.unique < 110
-    evaluated = opt._evidence().told
+    evaluated = opt.evidence.told
     assert evaluated.w[evaluated.y > 0.7].sum() > 90
     for other in (nr.auto(nr.Pool(GRID), attitude="safe"), nr.auto(nr.Box([(0, 1), (0, 1)]))):
         assert "may be gained" not in run(other, 40, f=lambda X: np.minimum(hill(X), 0.1)).account()
@@ -127,7 +126,7 @@ def test_where_all_may_be_noise_hope_stays() -> None:
             tentative += 1
     assert tentative > 100
     assert lesson_of(opt).optimism_found < 0.5
-    counts = opt._evidence().told.w
+    counts = opt.evidence.told.w
     assert np.sort(counts)[-2] > 100  # not the first that was clicked alone
 
 
@@ -304,7 +303,7 @@ def test_doubts_that_pay_come_sooner_again() -> None:
     counts = []
     for other in (False, True):
         opt = run(nr.auto(nr.Pool(GRID)), 120, noise=0.01)
-        state, evidence = opt._state, opt._evidence()
+        state, evidence = opt._state, opt.evidence
         worst = int(evidence.told.rows[np.argmin(evidence.told.y)])
         best = int(evidence.told.rows[np.argmax(evidence.told.y)])
         opt._state = replace(state, explorations=20, idle=1000, leader=worst if other else best)
@@ -555,7 +554,7 @@ def test_failures_are_half_a_low_value_in_whatever_order_they_came() -> None:
             rows.append(int(batch.ids[0]))
         if step == 6:
             opt.tell([rows[0]], [0.3])  # it worked in the end
-    model, evidence = grasp_of(opt), opt._evidence()
+    model, evidence = grasp_of(opt), opt.evidence
     seen = model.seen(evidence)
     assert set(evidence.lost) <= set(rows) - {rows[0]}
     assert len(seen.told) == len(evidence.told) + len(evidence.lost) > len(evidence.told)
@@ -571,7 +570,7 @@ def test_failures_are_half_a_low_value_in_whatever_order_they_came() -> None:
     dense = prior.condition(seen.told, seen.open_, rng)
     for one, other in zip(now.marginals(GRID), dense.marginals(GRID), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)
-    means = policy.estimates(opt._state, evidence).mean  # in the ledger's order
+    means = opt.look().means()  # in the ledger's order
     np.testing.assert_allclose(means, now.mean(evidence.told.X) + model.mean, atol=1e-8)
     assert "failed would have had low values" in str(opt.certificate().assumptions)
     assert np.isfinite(opt.explain(rows[-1]).mean)

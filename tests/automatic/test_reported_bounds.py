@@ -83,7 +83,7 @@ def test_few_points_widen_what_was_learned_from_them(points: int) -> None:
     optimizer.tell(rows, [wave(x) for x in POOL.rows(rows)])
     policy = optimizer.policy
     assert isinstance(policy, AutoPolicy)
-    fitted = policy._model(optimizer.state, optimizer.evidence)[0].fitted
+    fitted = policy.look(policy.begin(), optimizer.evidence).model.fitted
     spreads = np.random.default_rng(2).standard_normal((20_000, points)).std(axis=1, ddof=1)
     assert np.mean(spreads * fitted.small_sample_factor >= 1) == pytest.approx(0.95, abs=0.006)
     expected = math.sqrt((points - 1) / stats.chi2.ppf(0.05, points - 1))

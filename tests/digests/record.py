@@ -91,10 +91,10 @@ def explanation(o: nr.Optimizer) -> str:
     first = next(id for id in o.evaluated.ids if id is not None)
     e = o.explain(first)
     near = " ".join(f"{n.id} {numbers(n.correlation, n.counts_as)}" for n in e.nearest[:3])
-    rival = "-" if e.rival is None else f"{e.rival.id} {numbers(e.rival.mean, e.rival.std)}"
+    leader = "-" if e.leader is None else f"{e.leader.id} {numbers(e.leader.mean, e.leader.std)}"
     own = numbers(e.mean, e.std, e.beta, e.lower, e.upper, e.average, e.counts_as)
     history = hashed((e.rank, e.failed, e.under_way, e.excluded, e.candidates, e.evaluations))
-    return f"{first} {own} {history} | {near} | {rival}"
+    return f"{first} {own} {history} | {near} | {leader}"
 
 
 def trace(o: nr.Optimizer) -> str:

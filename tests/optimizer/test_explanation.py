@@ -132,13 +132,13 @@ def test_the_rank_is_that_of_a_full_sort(name: str, goal: Literal["max", "min"])
 def test_the_rival_is_what_ask_would_choose(name: str) -> None:
     """ "That one comes first" is a promise that the next ask keeps."""
     optimizer, _, _ = warm(name)
-    rival = optimizer.explain("s0").rival
-    assert rival is not None
-    assert rival.x.tolist() == X[NAMES.index(str(rival.id))].tolist()
-    assert rival.mean == pytest.approx(optimizer.posterior.mean(rival.x)[0], rel=1e-12)
-    assert rival.upper == pytest.approx(rival.mean + optimizer.posterior.beta * rival.std)
-    assert optimizer.ask().ids[0] == rival.id
-    first = optimizer.explain(rival.id)
+    leader = optimizer.explain("s0").leader
+    assert leader is not None
+    assert leader.x.tolist() == X[NAMES.index(str(leader.id))].tolist()
+    assert leader.mean == pytest.approx(optimizer.posterior.mean(leader.x)[0], rel=1e-12)
+    assert leader.upper == pytest.approx(leader.mean + optimizer.posterior.beta * leader.std)
+    assert optimizer.ask().ids[0] == leader.id
+    first = optimizer.explain(leader.id)
     assert first.rank == 1
     assert first.under_way > 0
     assert "It comes first now" in str(first)
@@ -150,12 +150,12 @@ def test_by_a_drawn_function_the_rival_is_the_best_of_the_next_draw(name: str) -
     optimizer, _, _ = warm(name)
     why = optimizer.explain("s0")
     assert (why.rank, why.beta, why.score) == (None, 1.0, "Thompson")
-    assert why.rival is not None
+    assert why.leader is not None
     assert why.mean == pytest.approx(optimizer.posterior.mean(X[[0]])[0], rel=1e-6)
-    assert optimizer.peek().sequence[0] == why.rival.id
-    assert f"By value in the function drawn, {why.rival.id} comes first" in str(why)
+    assert optimizer.peek().sequence[0] == why.leader.id
+    assert f"By value in the function drawn, {why.leader.id} comes first" in str(why)
     optimizer.exclude(NAMES)
-    assert optimizer.explain("s0").rival is None
+    assert optimizer.explain("s0").leader is None
 
 
 @pytest.mark.parametrize("name", [*MODELS, *DRAWING, "uniform", "epsilon_greedy"])
@@ -223,9 +223,9 @@ def test_the_words_say_what_the_numbers_say() -> None:
     assert "Evaluated once, average 2." in text
     assert "Asked for once, in batch 0." in text
     assert "reason: start: candidates given" in text
-    assert why.rival is not None
+    assert why.leader is not None
     assert f"Its lower bound {why.lower:.3g} is above" in text  # minimising, lower is better
-    assert f"that of {why.rival.id}, which comes first." in text
+    assert f"that of {why.leader.id}, which comes first." in text
     optimizer.exclude(["s0"])
     assert "It is excluded" in str(optimizer.explain("s0"))
 
@@ -246,8 +246,8 @@ def test_equal_candidates_tie() -> None:
     optimizer.tell(optimizer.ask(), [-5.0])
     second = optimizer.explain(1)
     assert second.rank == 1
-    assert second.rival is not None
-    assert second.rival.id == 0
+    assert second.leader is not None
+    assert second.leader.id == 0
     assert "0, which has the same, comes first" in str(second)
     optimizer.tell([0, 1], [1.0, 1.0])
     assert [near.correlation for near in optimizer.explain(2).nearest[:2]] == [1.0, 1.0]
@@ -292,10 +292,10 @@ def test_points_of_a_box_are_explained_by_number(algorithm: Callable[..., nr.Opt
     assert 0.0 <= why.x[0] <= 10.0
     assert why.mean == pytest.approx(optimizer.posterior.mean(why.x[None])[0], rel=1e-9)
     assert why.rank is None
-    assert why.rival is not None
+    assert why.leader is not None
     following = optimizer.ask(at_most=1)
-    np.testing.assert_allclose(following.x[0], why.rival.x)
-    if why.rival.id is None:
+    np.testing.assert_allclose(following.x[0], why.leader.x)
+    if why.leader.id is None:
         assert "a new point" in str(why)
         new = optimizer.explain(following.ids[0])
         assert (new.evaluations, new.under_way) == (0, 1)
@@ -314,7 +314,7 @@ def test_baselines_say_what_they_can(algorithm: Callable[..., nr.Optimizer]) -> 
     assert why.mean == why.average
     assert why.average == (4.0 if batch.sequence[0] != batch.sequence[1] else 5.0)
     assert math.isnan(why.std)
-    assert (why.nearest, why.rank, why.rival, why.score) == ((), None, None, "")
+    assert (why.nearest, why.rank, why.leader, why.score) == ((), None, None, "")
     assert "there is no model" in str(why)
     other = next(name for name in NAMES if name not in batch.sequence)
     assert "never evaluated; without a model" in str(optimizer.explain(other))
@@ -327,7 +327,7 @@ def test_a_rank_that_costs_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(model_view, "RANKED", 10)
     why = optimizer.explain("s0")
     assert why.rank is None
-    assert why.rival is not None
+    assert why.leader is not None
     assert "number" not in str(why)
     assert "Its upper bound" in str(why)
 
@@ -337,7 +337,7 @@ def test_everything_excluded_leaves_no_rival() -> None:
     optimizer, rows, _ = warm("mini_gp_ucb")
     optimizer.exclude(NAMES)
     why = optimizer.explain(NAMES[rows[0]])
-    assert (why.rival, why.candidates, why.excluded) == (None, 0, True)
+    assert (why.leader, why.candidates, why.excluded) == (None, 0, True)
     assert "It is excluded" in str(why)
 
 
@@ -402,8 +402,8 @@ def test_nothing_is_certain_while_all_values_are_the_same() -> None:
     opt.tell([4], [1.0])
     why = opt.explain(0)
     assert (why.std, why.lower, why.upper) == (np.inf, -np.inf, np.inf)
-    assert why.rival is not None
-    assert why.rival.std == np.inf
+    assert why.leader is not None
+    assert why.leader.std == np.inf
     assert opt.best().std == np.inf
 
 

@@ -4,55 +4,31 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import final
 
 import numpy as np
 
-from noregret.arrays import Rows, positions
-from noregret.automatic import exploration, reported_bounds
-from noregret.automatic.account import account_of
-from noregret.automatic.settings import AutoModel, AutoSettings
+from noregret.arrays import Rows
+from noregret.automatic import exploration
+from noregret.automatic.settings import AutoModel, AutoSettings, AutoState
+from noregret.automatic.view import AutoView
 from noregret.batching import FixedSize
-from noregret.errors import ArgumentError, ExhaustedError, NothingToldError
+from noregret.errors import ArgumentError, ExhaustedError
 from noregret.fitting import Family, learn
 from noregret.kernels import probe_rows
-from noregret.policies import (
-    Appraisal,
-    Bandit,
-    Belief,
-    Estimates,
-    Evidence,
-    Gap,
-    Outlook,
-    Proposal,
-    Purpose,
-)
+from noregret.policies import Bandit, Belief, Evidence, Proposal, Purpose
 from noregret.search import Search
 from noregret.storable import storable
-from noregret.text import counted, times
-from noregret.widths import Assumption, Information
+from noregret.widths import Information
 
 FIRST, PER_FEATURE = 5, 0.2  # candidates drawn by chance, and more for every lengthscale
 FEATURES = 20  # lengthscales that are counted, at most
 GROWTH = 1.1  # of the points after which a model is learned anew, …
 SOON = 1.05  # … or after a surprise
 FARTHEST = 1e100  # features off the pool
-FAILURES = 2  # after which a candidate without a value is given up
 log = logging.getLogger(__name__)
-
-
-@final
-@storable("AutoState")
-@dataclass(frozen=True, slots=True, eq=False)
-class AutoState:
-    """What is remembered from the opening of one batch to the next."""
-
-    model: AutoModel | None = None
-    idle: int = 0  # evaluations that told nothing new, since the last one spent on probe
-    explorations: int = 0  # how often that happened; halved when it was found to have paid
-    leader: int = -1  # the best row at the last probe
 
 
 @final
@@ -110,9 +86,9 @@ class AutoPolicy:
         first = self._started(evidence, room)
         if first is not None:
             return first, state
-        model = self._taught(state.model, evidence)
+        model = self.taught(state.model, evidence)
         seen = model.seen(self._open(evidence))
-        bandit = self.settings.choosing(self._bandit(model, evidence))
+        bandit = self.settings.choosing(self.bandit(model, evidence))
         if model is not state.model:  # its belief was told everything
             seen = seen.booked()
         pause, most = math.inf, room
@@ -137,86 +113,16 @@ class AutoPolicy:
                 return probe, state
         return proposal, replace(state, idle=state.idle + idle)
 
-    def estimates(self, state: AutoState, evidence: Evidence) -> Estimates:
-        """Return mean and deviation at evaluated points, with a theorem's band around them."""
-        model, seen = self._model(state, evidence)
-        at = self._bandit(model, evidence).estimates(model.belief, seen)
-        here = positions(evidence.told.rows, seen.told.rows)
-        at = Estimates(at.mean[here], at.std[here], at.lower[here], at.upper[here])
-        return reported_bounds.allowed(model, at, evidence)
-
-    def posterior(self, state: AutoState, evidence: Evidence) -> Outlook:
-        """Return the posterior that the next batch would start from."""
-        model, seen = self._model(state, evidence)
-        outlook = self._bandit(model, evidence).posterior(model.belief, seen)
-        return replace(outlook, centre=model.mean, floor=model.fitted.floor)
-
-    def certify(self, state: AutoState, evidence: Evidence, row: int) -> Gap:
-        """Return how far a row can be from the best, and what was learned for that."""
-        model, seen = self._model(state, evidence)
-        gap = self._bandit(model, evidence).certify(model.belief, seen, row)
-        fitted, at = model.fitted, self.estimates(state, evidence)
-        place = int(np.flatnonzero(evidence.told.rows == row)[0])
-        lowest = float(at.lower[place])
-        highest = max(gap.highest + model.mean, float(at.upper[place]))
-        if fitted.is_tentative:
-            highest = max(highest, reported_bounds.constant(evidence)[1])
-        lost = len(evidence.lost)
-        floor = f"{counted(fitted.floored, 'average')} counted as a floor would say no more"
-        failed = f"{counted(lost, 'point')} where evaluations failed would have had low values"
-        own = "what is a candidate's own, of those never evaluated, is no more than noise"
-        wide = fitted.widening * fitted.small_sample_factor
-        learned = (
-            *((Assumption(floor),) if fitted.floored else ()),
-            *((Assumption(failed),) if lost else ()),
-            *((Assumption(own),) if model.is_sparse and fitted.estimate.effect_variance else ()),
-            Assumption(
-                f"kernel and mean, learned {times(fitted.number)} from the values, are right, with "
-                f"deviations {wide:.3g} times as wide for {counted(fitted.points, 'point')}"
-            ),
-            Assumption("noise is even across the pool", False if fitted.is_uneven else None),
-            Assumption("not all values told are the same", not fitted.is_constant),
-        )
-        return replace(
-            gap,
-            gap=max(highest - lowest, 0.0),
-            delta=self.settings.delta,
-            highest=highest,
-            lowest=lowest,
-            assumptions=(*gap.assumptions, *learned),
-        )
-
-    def appraise(self, state: AutoState, evidence: Evidence, row: int) -> Appraisal:
-        """Return what is thought of a row now."""
-        model, seen = self._model(state, evidence)
-        seen = replace(seen, excluded=self._open(evidence).excluded)
-        thought = self._bandit(model, evidence).appraise(model.belief, seen, row)
-        assert thought.correlations is not None, "a bandit's are known"
-        near = thought.correlations[positions(evidence.told.rows, seen.told.rows)]
-        leader = thought.leader
-        unknown = math.inf if model.fitted.is_constant else 0.0  # of scale
-        if leader is not None:
-            leader = replace(leader, mean=leader.mean + model.mean, std=leader.std + unknown)
-        mean, std, floor = thought.mean + model.mean, thought.std + unknown, model.fitted.floor
-        return replace(thought, mean=mean, std=std, correlations=near, leader=leader, floor=floor)
-
-    def account(
-        self, state: AutoState, evidence: Evidence, outwards: Callable[[float], float]
-    ) -> tuple[str, ...]:
-        """Say in some sentences what is done and why, the first of them in short."""
-        model = self._model(state, evidence)[0] if len(evidence.told) else None
-        unique = len(evidence.told) + len(evidence.lost)
-        return account_of(
-            self.family,
-            None if model is None else model.fitted,
-            how="" if model is None else self.settings.describe(model, unique, state.explorations),
-            attitude=self.settings.attitude,
-            uses_knowledge_gradient=self.settings.uses_knowledge_gradient,
-            deterministic=self.settings.deterministic,
-            failed=int(evidence.failed_counts.sum()),
-            lost=len(evidence.lost),
+    def look(self, state: AutoState, evidence: Evidence) -> AutoView:
+        """Return what is believed now; nothing is computed yet."""
+        return AutoView(
+            state,
+            evidence,
+            settings=self.settings,
+            family=self.family,
             names=self.names,
-            outwards=outwards,
+            fit=partial(self.taught, None),
+            bandit=self.bandit,
         )
 
     def _chosen(
@@ -293,7 +199,7 @@ class AutoPolicy:
             picks = evidence.points.sample(left_open.excluded, 1, rng)
         return Proposal.of_singles(picks, "start: drawn by chance")
 
-    def _taught(self, last: AutoModel | None, evidence: Evidence) -> AutoModel:
+    def taught(self, last: AutoModel | None, evidence: Evidence) -> AutoModel:
         """Learn a model anew if there is enough to learn since the last."""
         told, values = evidence.told, evidence.evaluations
         points = len(told) + len(evidence.lost)
@@ -315,35 +221,17 @@ class AutoPolicy:
         )
         model = AutoModel(fitted, nothing, points, values)
         log.info("%s", self.settings.describe(model, points, 0))
-        belief = self._bandit(model, evidence).told_all(model.seen(evidence))
+        belief = self.bandit(model, evidence).told_all(model.seen(evidence))
         return replace(model, belief=belief)
 
-    def _bandit(self, model: AutoModel, evidence: Evidence) -> Bandit:
+    def bandit(self, model: AutoModel, evidence: Evidence) -> Bandit:
+        """Put together the algorithm for a model."""
         return self.settings.bandit(model, self.search, evidence)
 
-    def _model(self, state: AutoState, evidence: Evidence) -> tuple[AutoModel, Evidence]:
-        """Return what to look with, and at: a model is learned for the look where there is none."""
-        if state.model is not None:
-            return state.model, state.model.seen(evidence)
-        if not len(evidence.told):
-            raise NothingToldError("no value was told yet, so that there is no model to ask.")
-        model = self._taught(None, evidence)
-        return model, model.seen(evidence).booked()
-
     def _open(self, evidence: Evidence) -> Evidence:
-        """Return the evidence with all excluded that must not be chosen.
-
-        That is what failed twice and never had a value; where values are deterministic, what failed
-        once too, and all that has been evaluated or is under way.
-        """
-        if not evidence.points.candidates:
-            return evidence
-        often = evidence.failed_counts >= (1 if self.settings.deterministic else FAILURES)
-        lost = np.intersect1d(evidence.failed_rows[often], evidence.lost)
-        closed = evidence.closed(lost)
-        if self.settings.deterministic:
-            closed |= evidence.closed(evidence.taken)
-        if closed.all() and not evidence.excluded.all():
+        """Return the evidence with all excluded that must not be chosen; raise if that is all."""
+        closed = self.settings.closed(evidence)
+        if len(closed) and closed.all() and not evidence.excluded.all():
             under_way = len(evidence.open_)
             wait = f" ({under_way} are still under way: tell them first)" if under_way else ""
             raise ExhaustedError(

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, final
 import numpy as np
 
 from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement, KnowledgeGradient
-from noregret.arrays import positions, stacked
+from noregret.arrays import Mask, positions, stacked
 from noregret.automatic import exploration
 from noregret.batching import BatchRule, FixedSize, GlobalRatio, Settle
 from noregret.fitting import FittedModel, share
@@ -40,6 +40,7 @@ LEEWAY = 0.05  # of the deviation at a point of a box, for which it is evaluated
 PARTS = 64  # the part of all evaluations that a batch is, where feedback matters little
 LATE = 10_000  # values from which on doubts come two at once, then three, …
 HALF = 0.5  # of a value: an evaluation that failed
+FAILURES = 2  # after which a candidate without a value is given up
 QUIET, COARSE = 1e-6, 1e-3  # of the variance of f: the least ridge, exact or by a dictionary
 
 
@@ -85,6 +86,18 @@ class AutoModel:
 
 
 @final
+@storable("AutoState")
+@dataclass(frozen=True, slots=True, eq=False)
+class AutoState:
+    """What is remembered from the opening of one batch to the next."""
+
+    model: AutoModel | None = None
+    idle: int = 0  # evaluations that told nothing new, since the last one spent on probe
+    explorations: int = 0  # how often that happened; halved when it was found to have paid
+    leader: int = -1  # the best row at the last probe
+
+
+@final
 @storable("AutoSettings")
 @dataclass(frozen=True, slots=True)
 class AutoSettings:
@@ -105,6 +118,16 @@ class AutoSettings:
     def uses_knowledge_gradient(self) -> bool:
         """Whether candidates are chosen by what they may gain."""
         return self.explores and self.enumerates
+
+    def closed(self, evidence: Evidence) -> Mask:
+        """Tell which candidates must not be chosen: beside the excluded ones, those given up.
+
+        That is what failed twice and never had a value; where values are deterministic, what failed
+        once too, and all that has been evaluated or is under way.
+        """
+        often = evidence.failed_counts >= (1 if self.deterministic else FAILURES)
+        closed = evidence.closed(np.intersect1d(evidence.failed_rows[often], evidence.lost))
+        return closed | evidence.closed(evidence.taken) if self.deterministic else closed
 
     def describe(self, model: AutoModel, unique: int, explored: int) -> str:
         """Say in one line which algorithm runs on so many points, and why."""

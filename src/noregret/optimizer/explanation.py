@@ -11,7 +11,8 @@ import numpy as np
 from noregret.arrays import Indices, Vector
 from noregret.optimizer.results import Units
 from noregret.optimizer.trace import Asked, Records
-from noregret.policies import Appraisal, Evidence
+from noregret.policies import Evidence, ModelView
+from noregret.pools import Points
 from noregret.text import digits, times
 
 NEAREST = 5  # evaluated candidates that are named
@@ -52,7 +53,7 @@ class Neighbour:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Rival:
+class Leader:
     """The candidate that comes first by what was told; `id` is None for a new point of a box."""
 
     id: int | str | None
@@ -108,7 +109,7 @@ class Explanation:
     score: str  # what ranks candidates; empty without a model
     rank: int | None
     candidates: int  # among which it ranks
-    rival: Rival | None
+    leader: Leader | None
     goal: str
 
     def __str__(self) -> str:
@@ -165,75 +166,70 @@ class Explanation:
     def _standing(self) -> str:
         if self.excluded:
             return "It is excluded, and will not be asked for."
-        first = self.rival
+        first = self.leader
         if first is None:
             return ""
         side, word = ("upper", "below") if self.goal == "max" else ("lower", "above")
         by = f"{side} bound" if self.score == "UCB" else SCORES.get(self.score, self.score)
-        rival = "a new point" if first.id is None else f"{first.id}"
+        leader = "a new point" if first.id is None else f"{first.id}"
         if first.id == self.id:
             return f"It comes first now: none has a better {by}."
         if self.rank == 1:
-            return f"None has a better {by} now; {rival}, which has the same, comes first."
+            return f"None has a better {by} now; {leader}, which has the same, comes first."
         place = "" if self.rank is None else f"As a next choice, {self.rank} of {self.candidates}. "
         if self.score != "UCB":
-            return f"{place}By {by}, {rival} comes first: {first.mean:.6g} ± {first.std:.2g}."
+            return f"{place}By {by}, {leader} comes first: {first.mean:.6g} ± {first.std:.2g}."
         bounds = (self.upper, first.upper) if side == "upper" else (self.lower, first.lower)
         own, other = _apart(*bounds)
-        return f"{place}Its {by} {own} is {word} {other}, that of {rival}, which comes first."
+        return f"{place}Its {by} {own} is {word} {other}, that of {leader}, which comes first."
 
 
 def explained(
-    appraisal: Appraisal, evidence: Evidence, row: int, records: Records, units: Units
+    view: ModelView | None, evidence: Evidence, row: int, records: Records, units: Units
 ) -> Explanation:
-    """Put what is thought of a row into the user's sign, units and names."""
+    """Put what is believed of a row into the user's sign, units and names."""
     points, told, open_ = evidence.points, evidence.told, evidence.open_
-    own, width = np.flatnonzero(told.rows == row), appraisal.beta * appraisal.std
-    lower, upper = _bounds(units, appraisal.mean, width)
-    at = np.array([row])
+    its_place, at = np.flatnonzero(told.rows == row), np.array([row])
+    average = float(told.y[its_place[0]]) if its_place.size else np.nan
+    mean, std, beta = average, np.nan, np.nan
+    if view is not None:
+        beta = view.beta
+        mean, std = view.marginals(points.rows(at))
+    lower, upper = units.interval(mean - beta * std, mean + beta * std)
     return Explanation(
         id=points.keys(at)[0].item(),
         x=points.shown(points.rows(at))[0],
-        mean=float(units.outwards(appraisal.mean)),
-        std=appraisal.std,
-        beta=appraisal.beta,
-        width=width,
+        mean=float(units.outwards(mean)),
+        std=std,
+        beta=beta,
+        width=beta * std,
         lower=lower,
         upper=upper,
-        evaluations=int(told.w[own].sum()),
-        average=float(units.outwards(told.y[own[0]])) if own.size else np.nan,
-        counts_as=_counted(appraisal, told.y[own[0]], units) if own.size else np.nan,
+        evaluations=int(told.w[its_place].sum()),
+        average=float(units.outwards(average)),
+        counts_as=np.nan if view is None else _counted(view, average, units),
         failed=int(evidence.failed_counts[evidence.failed_rows == row].sum()),
         under_way=int(open_.w[open_.rows == row].sum()),
         excluded=bool(row < points.candidates and evidence.excluded[row]),
-        nearest=_nearest(appraisal, evidence, row, units),
+        nearest=() if view is None else _nearest(view, evidence, row, units),
         asked=records.asked(row),
-        score=appraisal.score,
-        rank=appraisal.rank,
+        score="" if view is None else view.score,
+        rank=None if view is None else view.rank(row),
         candidates=int(np.count_nonzero(~evidence.excluded)),
-        rival=_rival(appraisal, evidence, units),
+        leader=None if view is None else _leader(view, points, units),
         goal="max" if units.sign > 0 else "min",
     )
 
 
-def _counted(appraisal: Appraisal, average: float, units: Units) -> float:
+def _counted(view: ModelView, average: float, units: Units) -> float:
     """Return what an average counts as, where it does not count as itself; else NaN."""
-    return float(units.outwards(appraisal.floor)) if average < appraisal.floor else np.nan
+    return float(units.outwards(view.floor)) if average < view.floor else np.nan
 
 
-def _bounds(units: Units, mean: float, width: float) -> tuple[float, float]:
-    bounds = units.outwards(np.array([mean - width, mean + width]))
-    return float(bounds.min()), float(bounds.max())
-
-
-def _nearest(
-    appraisal: Appraisal, evidence: Evidence, row: int, units: Units
-) -> tuple[Neighbour, ...]:
+def _nearest(view: ModelView, evidence: Evidence, row: int, units: Units) -> tuple[Neighbour, ...]:
     """Return the evaluated points of largest correlation, either sign, but for the row itself."""
-    correlations = appraisal.correlations
-    if correlations is None:
-        return ()
     told, points = evidence.told, evidence.points
+    correlations = view.correlations(points.rows(np.array([row])), told.X)
     others = np.flatnonzero(told.rows != row)
     order = np.lexsort((told.rows[others], -np.abs(correlations[others])))
     at = others[order[:NEAREST]]
@@ -246,23 +242,24 @@ def _nearest(
             correlation=float(correlations[j]),
             average=float(averages[i]),
             evaluations=int(told.w[j]),
-            counts_as=_counted(appraisal, told.y[j], units),
+            counts_as=_counted(view, float(told.y[j]), units),
         )
         for i, j in enumerate(at.tolist())
     )
 
 
-def _rival(appraisal: Appraisal, evidence: Evidence, units: Units) -> Rival | None:
-    leader, points = appraisal.leader, evidence.points
-    if leader is None:
+def _leader(view: ModelView, points: Points, units: Units) -> Leader | None:
+    first = view.next_choice()
+    if first is None:
         return None
-    met = leader.row < len(points)
-    lower, upper = _bounds(units, leader.mean, appraisal.beta * leader.std)
-    return Rival(
-        id=points.keys(np.array([leader.row]))[0].item() if met else None,
-        x=points.shown(leader.X)[0],
-        mean=float(units.outwards(leader.mean)),
-        std=leader.std,
+    mean, std = view.marginals(first.X)
+    lower, upper = units.interval(mean - view.beta * std, mean + view.beta * std)
+    is_known = int(first.rows[0]) < len(points)  # else a new point of a box
+    return Leader(
+        id=points.keys(first.rows)[0].item() if is_known else None,
+        x=points.shown(first.X)[0],
+        mean=float(units.outwards(mean)),
+        std=std,
         lower=lower,
         upper=upper,
     )

@@ -9,7 +9,13 @@ from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
-from noregret.errors import ArgumentError, require_choice, require_count, require_number
+from noregret.errors import (
+    ArgumentError,
+    CertificateError,
+    require_choice,
+    require_count,
+    require_number,
+)
 from noregret.kernels import Kernel, as_kernel
 from noregret.optimizer import storage
 from noregret.optimizer.batch import Batch
@@ -23,12 +29,19 @@ from noregret.optimizer.results import (
     Units,
     certified,
     measured,
-    position_of_best,
+    posterior_view,
     recommended,
 )
 from noregret.optimizer.run_state import RunState
 from noregret.optimizer.trace import Trace
-from noregret.policies import Accountable, Evidence, Policy, State
+from noregret.policies import (
+    Evidence,
+    ModelPolicy,
+    ModelView,
+    Policy,
+    State,
+    why_uncertified,
+)
 from noregret.pools import Domain, Keys, Points, require_domain
 from noregret.text import counted
 from noregret.threads import Turn, in_turn, single_threaded_blas
@@ -74,6 +87,7 @@ class Optimizer:
         self._policy: Policy[Any] = policy
         self._state: Any = policy.begin()
         self._run_state = RunState.opened(Points.of(pool), units, int(seed))
+        self._seen: tuple[ModelView | None, Evidence] | None = None  # until something changes
 
     def __repr__(self) -> str:
         told = f"{counted(self.evaluations, 'evaluation')} of {counted(self.unique, 'candidate')}"
@@ -94,9 +108,11 @@ class Optimizer:
         room, held = self._request("ask", at_most, worker)
         if held is not None:
             return self._run_state.open_part(held, room)
-        asked = perf_counter()
+        asked, self._seen = perf_counter(), None
         with single_threaded_blas():
-            proposal, self._state = self._policy.propose(self._state, self._evidence(), room)
+            proposal, self._state = self._policy.propose(
+                self._state, self._run_state.evidence(), room
+            )
         pending = self._run_state.hand_out(worker, proposal, asked=asked, now=perf_counter())
         return self._run_state.open_part(pending, room)
 
@@ -114,7 +130,7 @@ class Optimizer:
         if held is not None:
             return self._run_state.open_part(held, room)
         with single_threaded_blas():
-            proposal, _ = self._policy.propose(self._state, self._evidence(), room)
+            proposal, _ = self._policy.propose(self._state, self._run_state.evidence(), room)
         return self._run_state.draft(proposal)
 
     @in_turn
@@ -137,6 +153,7 @@ class Optimizer:
         >>> opt.evaluations
         25
         """
+        self._seen = None
         self._run_state.tell(what, values, means, counts, self._policy.vet)
 
     @in_turn
@@ -150,6 +167,7 @@ class Optimizer:
         >>> opt.spent, opt.evaluations
         (3, 2)
         """
+        self._seen = None
         self._run_state.fail(batch)
 
     @in_turn
@@ -163,6 +181,7 @@ class Optimizer:
         >>> opt.ask().sequence
         array([2, 2, 2])
         """
+        self._seen = None
         self._run_state.exclude(ids)
 
     @property
@@ -179,12 +198,6 @@ class Optimizer:
     def state(self) -> Any:
         """What the policy keeps in mind from one batch to the next."""
         return self._state
-
-    @property
-    @in_turn
-    def evidence(self) -> Evidence:
-        """All that the policy is told when a batch is opened: larger is better in it."""
-        return self._evidence()
 
     @property
     def goal(self) -> Goal:
@@ -243,6 +256,18 @@ class Optimizer:
 
     @property
     @in_turn
+    def evidence(self) -> Evidence:
+        """What the policy is shown: all that is known, in its sign and units.
+
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]))
+        >>> opt.tell([0, 2, 2], [0.3, 0.8, 0.4])
+        >>> opt.evidence.told.w, opt.evidence.told.y
+        (array([1., 2.]), array([0.3, 0.6]))
+        """
+        return self._look()[1]
+
+    @property
+    @in_turn
     def posterior(self) -> PosteriorView:
         """What is believed of f now, in your sign and units.
 
@@ -252,10 +277,18 @@ class Optimizer:
         array([0.3 , 0.48])
         """
         with single_threaded_blas():
-            outlook = self._policy.posterior(self._state, self._evidence())
-        units = self._run_state.units
-        floor, centred = units.outwards(outlook.floor), units.centred(outlook.centre)
-        return PosteriorView(outlook.posterior, outlook.beta, floor, centred, self.pool)
+            return posterior_view(self._model_view(), self.pool, self._run_state.units)
+
+    @in_turn
+    def look(self) -> ModelView:
+        """Return what the model believes now, in its own sign and units: for code, not for people.
+
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
+        >>> opt.tell([0, 2], [0.3, 0.8])
+        >>> opt.look().means().round(2)
+        array([0.3 , 0.79])
+        """
+        return self._model_view()
 
     @in_turn
     def best(self) -> Best:
@@ -266,11 +299,9 @@ class Optimizer:
         >>> opt.best().id
         2
         """
-        evidence = self._evidence()
+        view, evidence = self._look()
         with single_threaded_blas():
-            estimates = self._policy.estimates(self._state, evidence)
-        at = position_of_best(evidence, estimates.mean)
-        return recommended(evidence, estimates, at, self._run_state.units)
+            return recommended(view, evidence, self._run_state.units)
 
     @in_turn
     def certificate(self) -> Certificate:
@@ -281,12 +312,11 @@ class Optimizer:
         >>> opt.certificate().gap < 0.2
         True
         """
-        evidence = self._evidence()
+        why = why_uncertified(self._policy)
+        if why is not None:
+            raise CertificateError(why)
         with single_threaded_blas():
-            estimates = self._policy.estimates(self._state, evidence)
-            at = position_of_best(evidence, estimates.mean)
-            gap = self._policy.certify(self._state, evidence, int(evidence.told.rows[at]))
-        return certified(gap, self._run_state.points, self._run_state.units)
+            return certified(self._model_view(), self._look()[1], self._run_state.units)
 
     @property
     @in_turn
@@ -319,10 +349,9 @@ class Optimizer:
         rows = run_state.points.find(id)
         if len(rows) != 1:
             raise ArgumentError(f"explain(id) takes one id, got {len(rows)}: {id!r:.80}.")
-        evidence, row = self._evidence(), int(rows[0])
+        view, evidence = self._look()
         with single_threaded_blas():
-            appraisal = self._policy.appraise(self._state, evidence, row)
-        return explained(appraisal, evidence, row, run_state.records, run_state.units)
+            return explained(view, evidence, int(rows[0]), run_state.records, run_state.units)
 
     @in_turn
     def account(self) -> str:
@@ -332,12 +361,12 @@ class Optimizer:
         >>> print(opt.account())
         Nothing told yet: the first candidates are drawn by chance.
         """
-        policy = self._policy
-        if not isinstance(policy, Accountable):
-            return f"{policy!r}"
+        view, _ = self._look()
+        if view is None:
+            return f"{self._policy!r}"
         with single_threaded_blas():
-            lines = policy.account(self._state, self._evidence(), self._run_state.units.outwards)
-        return "\n".join(lines)
+            lines = view.account(self._run_state.units.outwards)
+        return "\n".join(lines) or f"{self._policy!r}"
 
     @in_turn
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -384,5 +413,20 @@ class Optimizer:
             raise ArgumentError(f"{name}(worker=...) must be a string, got {worker!r}.")
         return room, self._run_state.pending.held_by(worker)
 
-    def _evidence(self) -> Evidence:
-        return self._run_state.evidence()
+    def _look(self) -> tuple[ModelView | None, Evidence]:
+        """Return what the policy believes, None without a model, and of what.
+
+        It is kept until something changes, so that whatever is asked in a row is computed once.
+        """
+        if self._seen is None:
+            evidence, policy = self._run_state.evidence(), self._policy
+            view = policy.look(self._state, evidence) if isinstance(policy, ModelPolicy) else None
+            self._seen = view, evidence
+        return self._seen
+
+    def _model_view(self) -> ModelView:
+        view, _ = self._look()
+        if view is None:
+            why = why_uncertified(self._policy) or f"{self._policy!r} has no model."
+            raise CertificateError(why)
+        return view

@@ -10,7 +10,7 @@ import numpy as np
 from noregret.arrays import Indices, Matrix, Rows, Vector
 from noregret.errors import NothingToldError
 from noregret.optimizer.ledger import Ledger
-from noregret.policies import Estimates, Evidence, Gap
+from noregret.policies import Evidence, ModelView
 from noregret.pools import Domain, Points
 from noregret.posteriors import Posterior
 from noregret.storable import storable
@@ -34,6 +34,11 @@ class Units:
 
     def outwards(self, values: Number) -> Number:
         return self.sign * values + self.offset
+
+    def interval(self, lower: float, upper: float) -> tuple[float, float]:
+        """Return an interval of ours outwards, its lower end first."""
+        ends = self.outwards(lower), self.outwards(upper)
+        return min(ends), max(ends)
 
     def centred(self, centre: float) -> Units:
         """Return the units of values that are centred on another number of ours."""
@@ -233,51 +238,59 @@ class PosteriorView:
         return self._domain.read(f"posterior.{name}", X)
 
 
-def position_of_best(evidence: Evidence, mean: Vector) -> int:
-    """Return the place of the point told that has the highest mean, the first told on ties.
-
-    Where nothing is known, as where nobody has clicked yet, that is one drawn by chance.
-    """
+def place_of_best(evidence: Evidence, means: Vector) -> int:
+    """Return the place of the point told that has the highest mean, the first told on ties."""
     allowed = evidence.eligible
     if not allowed.any():
         raise NothingToldError(
             "there is no best candidate: no value was told of one that is in the pool and not "
             "excluded."
         )
-    return int(np.argmax(np.where(allowed, mean, -np.inf)))
+    return int(np.argmax(np.where(allowed, means, -np.inf)))
 
 
-def recommended(evidence: Evidence, estimates: Estimates, at: int, units: Units) -> Best:
-    """Give the point told at a place in the user's words."""
+def recommended(view: ModelView | None, evidence: Evidence, units: Units) -> Best:
+    """Return the point told of highest mean; of highest average, where there is no model."""
     told, points = evidence.told, evidence.points
-    bounds = units.outwards(np.array([estimates.lower[at], estimates.upper[at]]))
+    means = told.y if view is None else view.means()
+    at = place_of_best(evidence, means)
+    std, low, high = (np.nan, np.nan, np.nan) if view is None else view.interval(at)
+    lower, upper = units.interval(low, high)
     return Best(
         id=points.keys(told.rows[at : at + 1])[0].item(),
         x=points.shown(told.X[at : at + 1])[0],
-        mean=float(units.outwards(estimates.mean[at])),
-        std=float(estimates.std[at]),
-        lower=float(bounds.min()),
-        upper=float(bounds.max()),
+        mean=float(units.outwards(means[at])),
+        std=std,
+        lower=lower,
+        upper=upper,
         evaluations=int(told.w[at]),
     )
 
 
-def certified(gap: Gap, points: Points, units: Units) -> Certificate:
-    """Give a gap in the user's words."""
+def certified(view: ModelView, evidence: Evidence, units: Units) -> Certificate:
+    """Return how far the recommendation can be from the best: highest bound minus its lower one."""
+    at = place_of_best(evidence, view.means())
+    guarantee, (_, lowest, _), highest = view.guarantee(), view.interval(at), view.highest_bound(at)
     return Certificate(
-        gap=gap.gap,
-        id=points.keys(np.array([gap.row]))[0].item(),
-        guaranteed=float(units.outwards(gap.lowest)),
-        reachable=float(units.outwards(gap.highest)),
-        beta=gap.beta,
-        delta=gap.delta,
-        theorem=gap.theorem,
-        assumptions=gap.assumptions,
+        gap=max(highest - lowest, 0.0),
+        id=evidence.points.keys(evidence.told.rows[at : at + 1])[0].item(),
+        guaranteed=float(units.outwards(lowest)),
+        reachable=float(units.outwards(highest)),
+        beta=guarantee.beta,
+        delta=guarantee.delta,
+        theorem=guarantee.theorem,
+        assumptions=guarantee.assumptions,
     )
 
 
+def posterior_view(view: ModelView, domain: Domain, units: Units) -> PosteriorView:
+    """Return the posterior in the user's units."""
+    floor, centred = units.outwards(view.floor), units.centred(view.centre)
+    return PosteriorView(view.posterior, view.beta, floor, centred, domain)
+
+
 def measured(ledger: Ledger, points: Points, units: Units) -> Evaluated:
-    """Give a ledger in the user's words."""
+    """Return a ledger in the user's units."""
     return Evaluated(
         ids=points.ids(ledger.rows),
         x=points.shown(points.rows(ledger.rows)),

@@ -1,42 +1,37 @@
 """What decides, and the baselines beside it."""
 
-from noregret.policies.bandit import Bandit, Belief
+from noregret.policies.bandit import Bandit, BanditView, Belief
 from noregret.policies.base import (
-    Accountable,
-    Appraisal,
     ChoiceDiagnostics,
-    Estimates,
     Evidence,
-    Gap,
-    Outlook,
     Policy,
     Proposal,
     State,
     Uncertified,
 )
-from noregret.policies.baselines import EPSILON_GRID, RandomSearch, anything, singles
+from noregret.policies.baselines import EPSILON_GRID, Baseline, RandomSearch, singles
 from noregret.policies.designs import FarthestDesign, SobolDesign, UncertaintyDesign, UniformDesign
 from noregret.policies.evolution import Evolution, as_groups
 from noregret.policies.fourier_thompson import LEAST_RIDGE, ThompsonQFF
-from noregret.policies.model_view import appraised
+from noregret.policies.model_view import Guarantee, ModelPolicy, ModelView, why_uncertified
 from noregret.policies.random_streams import Purpose
 from noregret.policies.starts import GivenStart, Start, UncertaintySampling, UniformStart
 
 __all__ = [
     "EPSILON_GRID",
     "LEAST_RIDGE",
-    "Accountable",
-    "Appraisal",
     "Bandit",
+    "BanditView",
+    "Baseline",
     "Belief",
     "ChoiceDiagnostics",
-    "Estimates",
     "Evidence",
     "Evolution",
     "FarthestDesign",
-    "Gap",
     "GivenStart",
-    "Outlook",
+    "Guarantee",
+    "ModelPolicy",
+    "ModelView",
     "Policy",
     "Proposal",
     "Purpose",
@@ -50,8 +45,7 @@ __all__ = [
     "Uncertified",
     "UniformDesign",
     "UniformStart",
-    "anything",
-    "appraised",
     "as_groups",
     "singles",
+    "why_uncertified",
 ]

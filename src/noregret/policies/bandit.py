@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import final
 
 import numpy as np
 
 from noregret.acquisitions import UCB, Acquisition, Thompson
-from noregret.arrays import Indices, Rows, Vector
+from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.batching import BatchRule, Choice, Fill, Opening
 from noregret.kernels import probe_rows
-from noregret.policies.base import (
-    Appraisal,
-    ChoiceDiagnostics,
-    Estimates,
-    Evidence,
-    Gap,
-    Outlook,
-    Proposal,
-)
-from noregret.policies.model_view import appraised, rank_of
+from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal
+from noregret.policies.model_view import Guarantee, ModelView, rank_of
 from noregret.policies.random_streams import Purpose
 from noregret.policies.starts import Start
+from noregret.pools import Picks
 from noregret.posteriors import Posterior
 from noregret.search import Ranking, Search
 from noregret.storable import storable
+from noregret.text import counted
 from noregret.widths import Assumption, Information, NormBound, Width, WidthInputs
 
 LONG = 64  # different candidates told without an ask, from which on they are a long history
@@ -80,12 +76,12 @@ class Bandit:
         told = evidence.told
         counts = told.w.astype(np.int64)
         at_once = replace(evidence.booked(), unasked_rows=told.rows, unasked_counts=counts)
-        belief, _ = self._believe(self.begin(), at_once)
+        belief, _ = self.believe(self.begin(), at_once)
         return replace(belief, started=True)
 
     def told(self, state: Belief, evidence: Evidence) -> Belief:
         """Return the belief with what was told since the last batch, where none is chosen here."""
-        return self._believe(state, evidence)[0]
+        return self.believe(state, evidence)[0]
 
     def vet(self, X: Rows) -> None:
         """Let the kernel look at points before they are written down."""
@@ -94,7 +90,7 @@ class Bandit:
 
     def propose(self, state: Belief, evidence: Evidence, room: int) -> tuple[Proposal, Belief]:
         """Believe what was told, then let the starts or the batch loop choose."""
-        belief, inputs = self._believe(state, evidence)
+        belief, inputs = self.believe(state, evidence)
         if not belief.started:
             for start in self.starts:
                 picks = start.picks(evidence, room)
@@ -106,60 +102,11 @@ class Bandit:
             belief = replace(belief, started=True)
         return self._fill_batch(inputs, evidence, room), belief
 
-    def estimates(self, state: Belief, evidence: Evidence) -> Estimates:
-        """Return posterior mean and deviation at evaluated points, with the band around them."""
-        _, inputs = self._believe(state, evidence)
-        mean, variance = inputs.posterior.at_points()
-        std = np.sqrt(variance)
-        reach = self.band.beta(inputs) * std
-        return Estimates(mean, std, mean - reach, mean + reach)
+    def look(self, state: Belief, evidence: Evidence) -> BanditView:
+        """Return what is believed now, with the band around it; nothing is computed yet."""
+        return BanditView(self, state, evidence)
 
-    def posterior(self, state: Belief, evidence: Evidence) -> Outlook:
-        """Return the posterior that the next batch would start from, and its beta."""
-        _, inputs = self._believe(state, evidence)
-        return Outlook(inputs.posterior, self.width.beta(inputs))
-
-    def certify(self, state: Belief, evidence: Evidence, row: int) -> Gap:
-        """Return the largest upper bound of the pool minus the lower bound of `row`."""
-        _, inputs = self._believe(state, evidence)
-        beta = self.band.beta(inputs)
-        ranking = self.search.rank(
-            evidence.points, inputs.posterior, UCB(), beta, evidence.excluded
-        )
-        highest = ranking.score(ranking.best())
-        mean, variance = inputs.posterior.marginals(evidence.points.rows(np.array([row])))
-        lowest = float(mean[0] - beta * np.sqrt(variance[0]))
-        assumptions = (*self.band.assumptions(inputs), *self.norm.assumptions(inputs))
-        if not evidence.points.candidates:
-            assumptions = (*assumptions, FOUND)
-        return Gap(
-            gap=max(highest - lowest, 0.0),
-            row=row,
-            highest=highest,
-            lowest=lowest,
-            beta=beta,
-            delta=self.band.delta,
-            theorem=self.band.theorem,
-            assumptions=assumptions,
-        )
-
-    def appraise(self, state: Belief, evidence: Evidence, row: int) -> Appraisal:
-        """Return what is thought of a row now, beside the candidate that comes first.
-
-        Costs an ask, and the rank.
-        """
-        _, inputs = self._believe(state, evidence)
-        posterior, beta, how = inputs.posterior, self.width.beta(inputs), self.acquisition
-        first, rank = None, None
-        if not (evidence.points.candidates and evidence.excluded.all()):
-            ranking = self._ranking(posterior, beta, evidence)
-            first = ranking.picks(np.array([ranking.best()]))
-        if not isinstance(how, Thompson):
-            rank = rank_of(posterior, how, beta, evidence, row)
-        name = type(how).__name__
-        return appraised(posterior, beta, evidence, row, score=name, first=first, rank=rank)
-
-    def _believe(self, state: Belief, evidence: Evidence) -> tuple[Belief, WidthInputs]:
+    def believe(self, state: Belief, evidence: Evidence) -> tuple[Belief, WidthInputs]:
         """Bring the belief up to date; a pure function, so that looking changes nothing."""
         posterior = state.posterior.condition(
             evidence.told, evidence.open_, evidence.rng(Purpose.DICTIONARY)
@@ -210,7 +157,7 @@ class Bandit:
         one evaluation is always given, however much is under way.
         """
         stale, diagnostics = inputs.posterior, self._diagnostics(inputs)
-        ranking = self._ranking(stale, diagnostics.beta, evidence)
+        ranking = self.ranking(stale, diagnostics.beta, evidence)
         fill = self.batching.open(
             Opening(stale.ridge, evidence.excluded, ranking.variances, ranking.covariances)
         )
@@ -228,7 +175,8 @@ class Bandit:
                 return runs.proposal(ranking, f"at_most {room} reached", diagnostics)
             ranking.shrink(row, count)
 
-    def _ranking(self, stale: Posterior, beta: float, evidence: Evidence) -> Ranking:
+    def ranking(self, stale: Posterior, beta: float, evidence: Evidence) -> Ranking:
+        """Rank the candidates that are not excluded, as a batch does that opens now."""
         points, how, excluded = evidence.points, self.acquisition, evidence.excluded
         if isinstance(how, Thompson):
             rng = evidence.rng(Purpose.THOMPSON)
@@ -250,6 +198,94 @@ class Bandit:
             room=room,
             repeats_while_best=partial(ranking.repeats_while_best, row),
         )
+
+
+@final
+class BanditView(ModelView):
+    """A look at the belief of a `Bandit`."""
+
+    def __init__(self, bandit: Bandit, state: Belief, evidence: Evidence) -> None:
+        self._bandit, self._state, self._evidence = bandit, state, evidence
+
+    @cached_property
+    def _inputs(self) -> WidthInputs:
+        return self._bandit.believe(self._state, self._evidence)[1]
+
+    @property
+    def posterior(self) -> Posterior:
+        return self._inputs.posterior
+
+    @cached_property
+    def beta(self) -> float:
+        return self._bandit.width.beta(self._inputs)
+
+    @cached_property
+    def band_beta(self) -> float:
+        """By how much deviations are multiplied where the theorem of the band speaks."""
+        return self._bandit.band.beta(self._inputs)
+
+    @property
+    def score(self) -> str:
+        return type(self._bandit.acquisition).__name__
+
+    def means(self) -> Vector:
+        return self.posterior.mean_at_points()
+
+    def interval(self, place: int) -> tuple[float, float, float]:
+        """O(n²) for an exact posterior on n points."""
+        mean, variance = self.posterior.at_point(place)
+        std = math.sqrt(variance)
+        reach = self.band_beta * std
+        return std, mean - reach, mean + reach
+
+    def guarantee(self) -> Guarantee:
+        band, norm, inputs = self._bandit.band, self._bandit.norm, self._inputs
+        assumptions = (*band.assumptions(inputs), *norm.assumptions(inputs))
+        if not self._evidence.points.candidates:
+            assumptions = (*assumptions, FOUND)
+        return Guarantee(self.band_beta, band.delta, band.theorem, assumptions)
+
+    def highest_bound(self, place: int) -> float:
+        """A pass over the pool, O(N·m²) where it was not looked at before."""
+        search, seen = self._bandit.search, self._evidence
+        ranking = search.rank(seen.points, self.posterior, UCB(), self.band_beta, seen.excluded)
+        return ranking.score(ranking.best())
+
+    def next_choice(self) -> Picks | None:
+        """Costs an ask."""
+        if self._evidence.points.candidates and self._evidence.excluded.all():
+            return None
+        ranking = self._bandit.ranking(self.posterior, self.beta, self._evidence)
+        return ranking.picks(np.array([ranking.best()]))
+
+    def rank(self, row: int) -> int | None:
+        how = self._bandit.acquisition
+        if isinstance(how, Thompson):
+            return None
+        return rank_of(self.posterior, how, self.beta, self._evidence, row)
+
+    def account(self, outwards: Callable[[float], float]) -> tuple[str, ...]:
+        """Say which parts were put together, and what they guarantee."""
+        bandit, posterior = self._bandit, self.posterior
+        points, basis = counted(len(self._evidence.told), "unique point"), len(posterior.basis)
+        is_exact = basis == len(self._evidence.told)
+        belief = (
+            "Exact posterior on" if is_exact else f"Posterior through a dictionary of {basis} of"
+        )
+        return (
+            f"{belief} {points}; kernel {posterior.kernel!r}; noise {posterior.noise_std:.3g} per "
+            "evaluation.",
+            f"Candidates are chosen by {self.score}, with beta = {self.beta:.3g} "
+            f"({type(bandit.width).__name__}); a batch ends by {bandit.batching!r}.",
+            f"Bounds hold with probability {1 - bandit.band.delta:g} by {bandit.band.theorem}, "
+            "under the assumptions that certificate() lists.",
+        )
+
+    def with_excluded(self, excluded: Mask) -> BanditView:
+        """Return the same look where other candidates are excluded."""
+        other = BanditView(self._bandit, self._state, replace(self._evidence, excluded=excluded))
+        other._inputs = self._inputs
+        return other
 
 
 @final

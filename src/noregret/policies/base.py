@@ -8,17 +8,15 @@ which the optimizer holds and saves.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar, final, runtime_checkable
+from typing import Protocol, TypeVar, final, runtime_checkable
 
 import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.policies.random_streams import Purpose, stream
 from noregret.pools import Picks, Points
-from noregret.posteriors import Observations, Posterior
-from noregret.widths import Assumptions
+from noregret.posteriors import Observations
 
 
 @final
@@ -121,69 +119,6 @@ class Proposal:
         return cls(picks.rows, picks.X, ones, known, reason, diagnostics)
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Estimates:
-    """What is believed of each evaluated point."""
-
-    mean: Vector
-    std: Vector
-    lower: Vector
-    upper: Vector
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Outlook:
-    """What is believed of f everywhere, and how wide."""
-
-    posterior: Posterior
-    beta: float  # what steers choices
-    centre: float = 0.0  # to be added to means of the posterior
-    floor: float = -math.inf  # averages below it count as this
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Gap:
-    """How far a row can be from the best, with probability 1 − delta."""
-
-    gap: float
-    row: int
-    highest: float  # upper bound on the best value among candidates not excluded
-    lowest: float  # lower bound on the value of `row`
-    beta: float
-    delta: float
-    theorem: str
-    assumptions: Assumptions
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Leader:
-    """The candidate of highest score."""
-
-    row: int
-    X: Rows  # (1, d)
-    mean: float
-    std: float
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Appraisal:
-    """What is thought of one point now; as here by policies without a model."""
-
-    mean: float = math.nan
-    std: float = math.nan
-    beta: float = math.nan
-    score: str = ""  # what ranks candidates
-    correlations: Vector | None = None  # (n,) a priori, with each point told
-    rank: int | None = None  # 1 is the highest score; None where that was not looked at
-    leader: Leader | None = None
-    floor: float = -math.inf  # averages below it count as this
-
-
 State = TypeVar("State")
 
 
@@ -200,28 +135,10 @@ class Policy(Protocol[State]):
         """Return a batch of at most `room` evaluations and what to remember."""
         ...
 
-    def estimates(self, state: State, evidence: Evidence) -> Estimates: ...
-
-    def posterior(self, state: State, evidence: Evidence) -> Outlook: ...
-
-    def certify(self, state: State, evidence: Evidence, row: int) -> Gap: ...
-    def appraise(self, state: State, evidence: Evidence, row: int) -> Appraisal: ...
-
-
-@runtime_checkable
-class Accountable(Protocol):
-    """A policy that can say what it has learned and does."""
-
-    def account(
-        self, state: Any, evidence: Evidence, outwards: Callable[[float], float]
-    ) -> tuple[str, ...]:
-        """Return some sentences; `outwards` puts a value in the user's sign and units."""
-        ...
-
 
 @runtime_checkable
 class Uncertified(Protocol):
-    """A policy that has no theorem, so that its `certify` always raises."""
+    """A policy that has no theorem, so that nothing it finds can be certified."""
 
     @property
     def no_theorem(self) -> str:

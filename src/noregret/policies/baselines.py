@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Never, final
+from typing import final
 
 import numpy as np
 
 from noregret.arrays import Indices, Rows
-from noregret.errors import CertificateError, require_at_least, require_count, require_positive
-from noregret.policies.base import Appraisal, Estimates, Evidence, Gap, Outlook, Proposal
+from noregret.errors import require_at_least, require_count, require_positive
+from noregret.policies.base import Evidence, Proposal
 from noregret.policies.random_streams import Purpose
 from noregret.pools import Picks
 from noregret.storable import storable
@@ -27,40 +27,23 @@ class Nothing:
     """The state of a policy that remembers nothing."""
 
 
-def averages(self: object, state: object, evidence: Evidence) -> Estimates:
-    """Report averages; without a model there is no deviation and no bound."""
-    unknown = np.full(len(evidence.told), np.nan)
-    return Estimates(evidence.told.y, unknown, unknown, unknown)
+class Baseline:
+    """A policy without a model: it takes any point, and certifies nothing."""
 
+    __slots__ = ()
 
-def no_posterior(self: object, state: object, evidence: Evidence) -> Outlook:
-    """Say that there is no model."""
-    _refuse(self)
+    @final
+    def vet(self, X: Rows) -> None:
+        """Take any point: nothing is computed of its features."""
 
-
-def no_certificate(self: object, state: object, evidence: Evidence, row: int) -> Gap:
-    """Say that there is no theorem."""
-    _refuse(self)
-
-
-def average(self: object, state: object, evidence: Evidence, row: int) -> Appraisal:
-    """Report the average; without a model nothing else is thought of a candidate."""
-    at = np.flatnonzero(evidence.told.rows == row)
-    return Appraisal(mean=float(evidence.told.y[at[0]])) if at.size else Appraisal()
-
-
-def _why(self: object) -> str:
-    return (
-        f"{type(self).__name__} is a baseline: it has no posterior and no certificate. "
-        "Use one of the Gaussian-process algorithms, such as mini_gp_ucb or bbkb."
-    )
-
-
-def _refuse(self: object) -> Never:
-    raise CertificateError(_why(self))
-
-
-uncertified = property(_why)
+    @property
+    @final
+    def no_theorem(self) -> str:
+        """Why there is no certificate."""
+        return (
+            f"{type(self).__name__} is a baseline: it has no posterior and no certificate. "
+            "Use one of the Gaussian-process algorithms, such as mini_gp_ucb or bbkb."
+        )
 
 
 def singles(picks: Picks, size: int, room: int) -> Proposal:
@@ -69,31 +52,20 @@ def singles(picks: Picks, size: int, room: int) -> Proposal:
     return Proposal.of_singles(picks, reason)
 
 
-def anything(self: object, X: Rows) -> None:
-    """Take any point: nothing is computed of its features."""
-
-
-def _begin(self: object) -> Nothing:
-    return Nothing()
-
-
 @final
 @storable("Uniform")
 @dataclass(frozen=True, slots=True)
-class Uniform:
+class Uniform(Baseline):
     """Draw every evaluation uniformly from the candidates that are not excluded."""
 
     size: int = 1
-    begin = _begin
-    vet = anything
-    estimates = averages
-    posterior = no_posterior
-    certify = no_certificate
-    no_theorem = uncertified
-    appraise = average
 
     def __post_init__(self) -> None:
         require_count("uniform(batch_size=...)", self.size)
+
+    def begin(self) -> Nothing:
+        """Return what is remembered: nothing."""
+        return Nothing()
 
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
         rng = evidence.rng(Purpose.POLICY)
@@ -104,7 +76,7 @@ class Uniform:
 @final
 @storable("RandomSearch")
 @dataclass(frozen=True, slots=True)
-class RandomSearch:
+class RandomSearch(Baseline):
     """Draw every evaluation uniformly from the candidates evaluated least often.
 
     So nothing is evaluated twice before all was evaluated once. In a box of whole numbers a few
@@ -112,16 +84,13 @@ class RandomSearch:
     """
 
     size: int = 1
-    begin = _begin
-    vet = anything
-    estimates = averages
-    posterior = no_posterior
-    certify = no_certificate
-    no_theorem = uncertified
-    appraise = average
 
     def __post_init__(self) -> None:
         require_count("random_search(batch_size=...)", self.size)
+
+    def begin(self) -> Nothing:
+        """Return what is remembered: nothing."""
+        return Nothing()
 
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
         rng = evidence.rng(Purpose.POLICY)
@@ -155,7 +124,7 @@ class RandomSearch:
 @final
 @storable("EpsilonGreedy")
 @dataclass(frozen=True, slots=True)
-class EpsilonGreedy:
+class EpsilonGreedy(Baseline):
     """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far.
 
     Source: the papers' tuned baseline (MINI 2022, appendix B.1); `EPSILON_GRID` is their grid.
@@ -164,18 +133,15 @@ class EpsilonGreedy:
     a: float = 1.0
     b: float = 0.5
     size: int = 1
-    begin = _begin
-    vet = anything
-    estimates = averages
-    posterior = no_posterior
-    certify = no_certificate
-    no_theorem = uncertified
-    appraise = average
 
     def __post_init__(self) -> None:
         require_positive("epsilon_greedy(a=...)", self.a)
         require_at_least("epsilon_greedy(b=...)", self.b, 0.0)
         require_count("epsilon_greedy(batch_size=...)", self.size)
+
+    def begin(self) -> Nothing:
+        """Return what is remembered: nothing."""
+        return Nothing()
 
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
         rng = evidence.rng(Purpose.POLICY)

@@ -14,15 +14,7 @@ import numpy as np
 from noregret.arrays import Indices, Mask, Matrix, Rows, Vector, chunk_rows
 from noregret.errors import ArgumentError, require_count
 from noregret.policies.base import Evidence, Proposal
-from noregret.policies.baselines import (
-    anything,
-    average,
-    averages,
-    no_certificate,
-    no_posterior,
-    singles,
-    uncertified,
-)
+from noregret.policies.baselines import Baseline, singles
 from noregret.policies.random_streams import Purpose
 from noregret.pools import BitSquares, Box, Picks, Points, Scales, as_numbers, hashed, numbers
 from noregret.posteriors import Observations
@@ -197,7 +189,7 @@ class Population:
 @final
 @storable("Evolution")
 @dataclass(frozen=True, slots=True)
-class Evolution:
+class Evolution(Baseline):
     """Mutate the best of a few members of a population; the child joins, the oldest leaves.
 
     The first `population` evaluations are drawn uniformly. Then, for every evaluation, `sample`
@@ -215,12 +207,6 @@ class Evolution:
     neighbours: int = 10
     size: int = 1
     _kin: list[Kin] = field(default_factory=list, init=False, repr=False, compare=False)  # a cache
-    estimates = averages
-    posterior = no_posterior
-    certify = no_certificate
-    no_theorem = uncertified
-    appraise = average
-    vet = anything
 
     def __post_init__(self) -> None:
         require_count("regularized_evolution(population=...)", self.population)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Vector, chunk_rows
+from noregret.arrays import Indices, Matrix, Rows, Vector, chunk_rows
 from noregret.errors import AskError, CertificateError, require_count
 from noregret.kernels import QuadratureFeatures
-from noregret.policies.base import (
-    Appraisal,
-    ChoiceDiagnostics,
-    Estimates,
-    Evidence,
-    Gap,
-    Outlook,
-    Proposal,
-)
-from noregret.policies.baselines import anything, singles
-from noregret.policies.model_view import appraised
+from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal
+from noregret.policies.baselines import singles
+from noregret.policies.model_view import Guarantee, ModelView
 from noregret.policies.random_streams import Purpose
 from noregret.pools import Picks
-from noregret.posteriors import ExactPosterior, Observations, cholesky
+from noregret.posteriors import ExactPosterior, Observations, Posterior, cholesky
 from noregret.storable import storable
 
 LEAST_RIDGE = 1e-8  # of the variance: V has condition t/ridge, and eps·10⁸·t must stay below 1
@@ -85,8 +79,13 @@ class ThompsonQFF:
     def __post_init__(self) -> None:
         require_count("ts_qff(batch_size=...)", self.size)
 
-    vet = anything
-    no_theorem = NO_THEOREM
+    @property
+    def no_theorem(self) -> str:
+        """Why there is no certificate."""
+        return NO_THEOREM
+
+    def vet(self, X: Rows) -> None:
+        """Take any point: features are computed when it was told."""
 
     def begin(self) -> Weights:
         """Return the belief before any feedback."""
@@ -102,43 +101,15 @@ class ThompsonQFF:
             )
         state = state.told(evidence.told, self.features, self.ridge)
         L = cholesky.factor(state.V)
-        best = self._drawn(state, L, evidence, min(self.size, room))
+        best = self.best_of_samples(state, L, evidence, min(self.size, room))
         diagnostics = ChoiceDiagnostics(1.0, cholesky.log_det(L), self.features.size)
         return replace(singles(best, self.size, room), diagnostics=diagnostics), state
 
-    def estimates(self, state: Weights, evidence: Evidence) -> Estimates:
-        """Return posterior mean and deviation at evaluated points; there is no band."""
-        state = state.told(evidence.told, self.features, self.ridge)
-        L, Z = cholesky.factor(state.V), self.features.embed(evidence.told.X)
-        mean: Vector = Z @ cholesky.solve(L, state.precision_mean)
-        half = cholesky.solve_lower(L, Z.T)
-        unknown = np.full(len(mean), np.nan)
-        return Estimates(mean, np.sqrt(np.einsum("ij,ij->j", half, half)), unknown, unknown)
+    def look(self, state: Weights, evidence: Evidence) -> FourierView:
+        """Return what is believed now; nothing is computed yet."""
+        return FourierView(self, state, evidence)
 
-    def posterior(self, state: Weights, evidence: Evidence) -> Outlook:
-        """Return the same belief as a posterior over functions: O(n³) for n unique points."""
-        dim = evidence.points.dim
-        prior = ExactPosterior.prior(
-            self.features, noise_std=self.noise_std, ridge=self.ridge, dim=dim
-        )
-        rng = evidence.rng(Purpose.DICTIONARY)
-        return Outlook(prior.condition(evidence.told, Observations.none(dim), rng), 1.0)
-
-    def certify(self, state: Weights, evidence: Evidence, row: int) -> Gap:
-        """Say that there is no theorem."""
-        raise CertificateError(self.no_theorem)
-
-    def appraise(self, state: Weights, evidence: Evidence, row: int) -> Appraisal:
-        """Return what is thought of a row, beside the best candidate of the next function drawn."""
-        outlook = self.posterior(state, evidence)
-        posterior, beta = outlook.posterior, outlook.beta
-        first = None
-        if not evidence.excluded.all():
-            state = state.told(evidence.told, self.features, self.ridge)
-            first = self._drawn(state, cholesky.factor(state.V), evidence, 1)
-        return appraised(posterior, beta, evidence, row, score="Thompson", first=first)
-
-    def _drawn(self, state: Weights, L: Matrix, evidence: Evidence, size: int) -> Picks:
+    def best_of_samples(self, state: Weights, L: Matrix, evidence: Evidence, size: int) -> Picks:
         """Return the best candidates of so many functions drawn."""
         luck = evidence.rng(Purpose.POLICY).standard_normal((self.size, self.features.size))[:size]
         return evidence.points.picks(self._best(evidence, sampled(L, state.precision_mean, luck)))
@@ -156,6 +127,59 @@ class ThompsonQFF:
             rows = np.where(found > top, start + at, rows)
             top = np.maximum(top, found)
         return rows
+
+
+@final
+class FourierView(ModelView):
+    """A look at the weights of a `ThompsonQFF`; there is no band around them."""
+
+    beta = 1.0
+    score = "Thompson"
+
+    def __init__(self, policy: ThompsonQFF, state: Weights, evidence: Evidence) -> None:
+        self._policy, self._evidence = policy, evidence
+        self._weights = state.told(evidence.told, policy.features, policy.ridge)
+
+    @cached_property
+    def _factor(self) -> Matrix:
+        return cholesky.factor(self._weights.V)
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The same belief as a posterior over functions: O(n³) for n unique points."""
+        policy, evidence = self._policy, self._evidence
+        dim = evidence.points.dim
+        prior = ExactPosterior.prior(
+            policy.features, noise_std=policy.noise_std, ridge=policy.ridge, dim=dim
+        )
+        rng = evidence.rng(Purpose.DICTIONARY)
+        return prior.condition(evidence.told, Observations.none(dim), rng)
+
+    def means(self) -> Vector:
+        Z = self._policy.features.embed(self._evidence.told.X)
+        mean: Vector = Z @ cholesky.solve(self._factor, self._weights.precision_mean)
+        return mean
+
+    def interval(self, place: int) -> tuple[float, float, float]:
+        z = self._policy.features.embed(self._evidence.told.X[place : place + 1])
+        std = float(np.linalg.norm(cholesky.solve_lower(self._factor, z.T)))
+        return std, math.nan, math.nan
+
+    def guarantee(self) -> Guarantee:
+        raise CertificateError(NO_THEOREM)
+
+    def highest_bound(self, place: int) -> float:
+        raise CertificateError(NO_THEOREM)
+
+    def next_choice(self) -> Picks | None:
+        """Costs an ask."""
+        if self._evidence.excluded.all():
+            return None
+        return self._policy.best_of_samples(self._weights, self._factor, self._evidence, 1)
+
+    def rank(self, row: int) -> int | None:
+        """None: the next function to be drawn ranks candidates anew."""
+        return None
 
 
 def sampled(L: Matrix, precision_mean: Vector, luck: Matrix) -> Matrix:

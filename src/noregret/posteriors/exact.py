@@ -231,7 +231,18 @@ class ExactPosterior:
         """
         r, prior = self.ridge / self.observed.w, self.kernel.diagonal(self.observed.X)
         variance = r * (1.0 - r * self._inverse_diagonal())
-        return self.observed.y - r * self.alpha, np.clip(variance, 0.0, prior)
+        return self.mean_at_points(), np.clip(variance, 0.0, prior)
+
+    def mean_at_points(self) -> Vector:
+        """Return ȳ − ridge·W⁻¹ α: O(n)."""
+        return self.observed.y - self.ridge / self.observed.w * self.alpha
+
+    def at_point(self, place: int) -> tuple[float, float]:
+        """Return mean and variance at one of the points, in O(n²)."""
+        p = self.observed
+        _, variance, mean = self._towards(p, p.w, p.y, self.alpha, self.tail, place)
+        prior = float(self.kernel.diagonal(p.X[place : place + 1])[0])
+        return mean, min(max(variance, 0.0), prior)
 
     def explained(self, K: Matrix) -> Vector:
         """Return k(x)ᵀ A⁻¹ k(x) for each row k(x) of K."""
@@ -312,10 +323,11 @@ class ExactPosterior:
     def least_norm(self, radius: float) -> float:
         """‖μ‖²_A = μ(X)ᵀ W ȳ and ‖Aμ‖² = (Wȳ)ᵀ K (Wȳ)."""
         p = self.observed
-        at_points = p.y - self.ridge * self.alpha / p.w  # μ(X) = ȳ − ridge·W⁻¹ α
-        pulled = p.w * p.y
-        square = float(pulled @ (self.kernel(p.X, p.X) @ pulled))
-        return least_norm(float(at_points @ pulled), square, radius)
+        sums = p.w * p.y
+        square = float(self.mean_at_points() @ sums)
+        if square <= radius**2:
+            return 0.0  # whatever ‖Aμ‖ is
+        return least_norm(square, float(sums @ (self.kernel(p.X, p.X) @ sums)), radius)
 
     def effective_dimension(self) -> float:
         """Σᵢ wᵢ σ²(xᵢ)/ridge = Σᵢ 1 − (ridge/wᵢ)·(A⁻¹)ᵢᵢ."""

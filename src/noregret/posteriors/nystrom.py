@@ -203,6 +203,15 @@ class NystromPosterior:
         """Return mean and variance at the points."""
         return self.marginals(self.observed.X)
 
+    def mean_at_points(self) -> Vector:
+        """Return the mean at the points: O(n·m²)."""
+        return self.mean(self.observed.X)
+
+    def at_point(self, place: int) -> tuple[float, float]:
+        """Return mean and variance at one of the points: O(m²)."""
+        mean, variance = self.marginals(self.observed.X[place : place + 1])
+        return float(mean[0]), float(variance[0])
+
     def mean(self, X: Matrix) -> Vector:
         """Return μ̃ at each row of X."""
         mu: Vector = self.theta @ self.embed(X)

@@ -21,7 +21,7 @@ from noregret.errors import (
     require_positive,
 )
 from noregret.optimizer import Best, Optimizer
-from noregret.policies import Uncertified
+from noregret.policies import why_uncertified
 
 GROWTH = 1.05  # of the evaluations, from one certificate to the next
 Memory = TypeVar("Memory")
@@ -186,10 +186,10 @@ class GapBelow:
         require_positive("GapBelow(gap=...)", self.gap)
 
     def begin(self, look: Look) -> float:
-        policy = look.optimizer.policy
-        if isinstance(policy, Uncertified):
+        why = why_uncertified(look.optimizer.policy)
+        if why is not None:
             raise CertificateError(
-                f"stop_when={self!r} needs a certificate. {policy.no_theorem} Or stop by "
+                f"stop_when={self!r} needs a certificate. {why} Or stop by "
                 "Target(...) or Patience(...)."
             )
         return 0.0

@@ -1,0 +1,130 @@
+"""What is asked of a run between two changes is computed once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.policies import Bandit
+from noregret.posteriors import ExactPosterior, NystromPosterior
+
+X = np.random.default_rng(3).random((60, 2))
+F = np.sin(4 * X[:, 0]) + X[:, 1]
+MODEL: dict[str, Any] = {"kernel": nr.RBF(0.3), "noise_std": 0.1}
+MODELS: dict[str, Callable[[nr.Pool], nr.Optimizer]] = {
+    "auto": nr.auto,
+    "mini_gp_ucb": partial(nr.mini_gp_ucb, **MODEL),
+    "bbkb": partial(nr.bbkb, **MODEL),
+}
+ASKED = ("best", "certificate", "explain", "account", "posterior")
+
+
+def answered(optimizer: nr.Optimizer, what: str) -> object:
+    if what == "explain":
+        return str(optimizer.explain(7))
+    if what == "posterior":
+        return optimizer.posterior.mean(X).tolist()
+    return str(getattr(optimizer, what)())
+
+
+@pytest.fixture(name="counts")
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count how often a posterior is conditioned, and a belief brought up to date."""
+    counts: Counter[str] = Counter()
+
+    def counting(owner: type, name: str) -> None:
+        plain = getattr(owner, name)
+
+        def wrapped(*args: Any, **named: Any) -> Any:
+            counts[name] += 1
+            return plain(*args, **named)
+
+        monkeypatch.setattr(owner, name, wrapped)
+
+    for posterior in (ExactPosterior, NystromPosterior):
+        counting(posterior, "condition")
+    counting(Bandit, "believe")
+    return counts
+
+
+def warm(name: str) -> nr.Optimizer:
+    """Return a run of which a value came after the last choice."""
+    optimizer = MODELS[name](nr.Pool(X))
+    optimizer.tell(range(40), F[:40])
+    optimizer.tell(optimizer.ask(at_most=1), F[:1])
+    return optimizer
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("what", ASKED)
+def test_an_answer_conditions_a_posterior_once(name: str, what: str, counts: Counter[str]) -> None:
+    """Twice or thrice is what made a certificate of a long run slow."""
+    optimizer = warm(name)
+    counts.clear()
+    answered(optimizer, what)
+    once = int((name, what) != ("auto", "account"))  # which tells of the model as it was fitted
+    assert counts["condition"] == counts["believe"] == once
+
+
+def test_an_account_names_the_parts_and_their_theorem() -> None:
+    """Whoever composed an algorithm, or was given one, reads what it is."""
+    said = warm("mini_gp_ucb").account()
+    for word in ("Exact posterior on 41", "RBF(", "UCB", "RKHSWidth", "Repeat(", "Theorem 4.4"):
+        assert word in said
+    assert "dictionary of" in warm("bbkb").account()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_answers_in_a_row_share_one_look(name: str, counts: Counter[str]) -> None:
+    """And none changes what another says."""
+    optimizer = warm(name)
+    counts.clear()
+    for what in ASKED:
+        assert answered(optimizer, what) == answered(warm(name), what)
+    together = Counter(counts)
+    for what in ASKED:
+        answered(optimizer, what)
+    assert counts == together
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("change", ["tell", "exclude", "ask", "fail"])
+def test_a_look_ends_with_what_it_saw(name: str, change: str) -> None:
+    """Else a run would answer from the past."""
+    looked_at, plain = warm(name), warm(name)
+    answered(looked_at, "best")
+    for optimizer in (looked_at, plain):
+        if change == "tell":
+            optimizer.tell([50, 50], [9.0, 9.1])
+        elif change == "exclude":
+            optimizer.exclude([plain.best().id])
+        else:
+            batch = optimizer.ask(at_most=2)
+            if change == "fail":
+                optimizer.fail(batch)
+    for what in ASKED:
+        assert answered(looked_at, what) == answered(plain, what)
+
+
+def test_who_has_no_model_says_so() -> None:
+    """Whatever needs one names the algorithms that have one."""
+    optimizer = nr.uniform(nr.Pool(X))
+    optimizer.tell([0], [1.0])
+    for what in (optimizer.look, optimizer.certificate, lambda: optimizer.posterior):
+        with pytest.raises(nr.NoRegretError, match="Use one of the Gaussian-process algorithms"):
+            what()
+
+
+def test_explanations_go_on_when_nothing_is_left_to_choose() -> None:
+    """All was evaluated once, and nothing is evaluated twice: what is known can still be read."""
+    optimizer = nr.auto(nr.Pool(X), deterministic=True)
+    optimizer.tell(range(60), F)
+    why = optimizer.explain(7)
+    assert why.leader is None
+    assert why.mean == pytest.approx(F[7], abs=0.05)
