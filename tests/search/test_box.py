@@ -146,6 +146,23 @@ def test_what_is_found_is_as_high_as_a_fine_grid(how: Acquisition, seed: int) ->
     assert float(found[0]) >= best - 1e-3 * abs(best)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_asking_how_often_a_point_stays_best_changes_no_later_choice(seed: int) -> None:
+    """What is found on the way must not count as met: the next search would start elsewhere."""
+    box = nr.Box([(0, 1), (0, 1)])
+    posterior = told(box, 6, 0.03 * nr.RBF(0.2), seed)
+    points = Points(box, posterior.observed.X)
+    one, other = (BoxSearch().rank(points, posterior, nr.UCB(), 20.0, NOBODY) for _ in range(2))
+    for _ in range(6):
+        row = one.best()
+        assert one.repeats_while_best(row, 9) == one.repeats_while_best(row, 9)
+        assert other.best() == row
+        one.shrink(row, 1)
+        other.shrink(row, 1)
+        x, z = one.picks(np.array([row])).X, other.picks(np.array([row])).X
+        np.testing.assert_array_equal(x, z)
+
+
 @given(st.integers(0, 2**20), st.sampled_from([0.05, 0.3, 1.0]))
 def test_a_point_met_is_taken_again_within_its_leeway(seed: int, leeway: float) -> None:
     """Never where its bound, widened, is below one that was found: that is what regret rests on."""

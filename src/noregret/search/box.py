@@ -100,7 +100,9 @@ class BoxRanking:
 
     def best(self) -> int:
         if self._best is None:
-            self._best = self._found(self._now)
+            self._best, x = self._found(self._now)
+            if self._best == len(self._points) + len(self._new):
+                self._new.append(x)
         return self._best
 
     def score(self, row: int) -> float:
@@ -123,7 +125,7 @@ class BoxRanking:
             return 1
 
         def leads_after(r: int) -> bool:
-            return self._found(self._after(row, r)) == row
+            return self._found(self._after(row, r))[0] == row
 
         fine, wrong = 1, 2
         while wrong <= most and leads_after(wrong - 1):
@@ -157,8 +159,8 @@ class BoxRanking:
     def _X(self, rows: Indices) -> Matrix:
         return np.concatenate([self._x(row) for row in rows.tolist()])
 
-    def _found(self, posterior: Posterior) -> int:
-        """Return the row of the best point found; new ones are numbered behind those met."""
+    def _found(self, posterior: Posterior) -> tuple[int, Vector]:
+        """Return the best point found and its row; a new one is numbered behind those met."""
         assert self._box is not None
         met = np.concatenate([self._points.extra, np.reshape(self._new, (-1, self._points.dim))])
         if isinstance(self._how, np.random.Generator):
@@ -169,10 +171,7 @@ class BoxRanking:
             few = isinstance(self._how, Mean)  # whose top is near a point met, nearly always
             hill, starts = of_acquisition(*known), FEW_STARTS if few else STARTS
         place, x = Ascent(self._box, spread_out(self._box.dim), met).highest(hill, starts)
-        if place is None:
-            place = len(met)
-            self._new.append(x)
-        return place
+        return len(met) if place is None else place, x
 
 
 def of_acquisition(
