@@ -16,7 +16,6 @@ from noregret.pools import Box
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 MOST_DOTS = 4000  # candidates drawn one by one; more are averaged in hexagons
 CELLS = 60  # hexagons across
 
@@ -50,7 +49,7 @@ def pool2d(
     sample, box = Sample.of(optimizer.pool), isinstance(optimizer.pool, Box)
     plane = plane_of(sample, projection, features)
     ax = style.axes(ax, width=6.8, height=4.8)
-    posterior, evaluated = style.model_of(optimizer), optimizer.evaluated
+    posterior, evaluated = style.if_any(lambda: optimizer.posterior), optimizer.evaluated
     spots, means = [], []
     for X in sample.blocks():
         spots.append(plane.of(X))
@@ -64,14 +63,14 @@ def pool2d(
         rings = _rings(ax, evaluated, posterior.mean(evaluated.x), plane, optimizer.goal)
         rings.set_norm(painted.norm)
     if posterior is not None or len(evaluated):
-        bar = style.figure_of(ax).colorbar(painted, ax=ax, shrink=0.85, pad=0.02)
+        bar = ax.figure.colorbar(painted, ax=ax, shrink=0.85, pad=0.02)
         bar.set_label(style.with_unit("average" if posterior is None else "posterior mean", unit))
         bar.outline.set_visible(False)
     _marks(ax, optimizer, plane)
     if isinstance(optimizer.pool, Box):
         _log_axes(ax, optimizer.pool, plane)
-    ax.set_xlabel("\n".join(filter(None, (plane.labels[0], sample.note))))
-    ax.set_ylabel(plane.labels[1])
+    first, second = plane.labels
+    ax.set(xlabel=f"{first}\n{sample.note}".strip(), ylabel=second)
     style.finish(ax)
     ax.grid(False)
     return ax
@@ -118,13 +117,10 @@ def _log_axes(ax: Axes, box: Box, plane: Plane) -> None:
 def _marks(ax: Axes, optimizer: Optimizer, plane: Plane) -> None:
     """Mark what is recommended and what comes next."""
     lifted = style.outlined(4.5)
-    best = style.best_of(optimizer)
+    best, following = style.if_any(optimizer.best), style.if_any(lambda: optimizer.peek(at_most=1))
     if best is not None:
-        x, y = plane.of(best.x[None])[0]
-        (cross,) = ax.plot(x, y, marker="+", ls="", color=style.BEST, ms=14, mew=2.5)
+        (cross,) = ax.plot(*plane.of(best.x[None]).T, "+", color=style.BEST, ms=14, mew=2.5)
         cross.set(label="recommended", path_effects=lifted)
-    following = style.next_of(optimizer)
     if following is not None:
-        x, y = plane.of(following.x[:1])[0]
-        (diamond,) = ax.plot(x, y, marker="D", ls="", ms=7, mfc="none", mec=style.COLOURS[2], mew=2)
-        diamond.set(label="next choice", path_effects=lifted)
+        (diamond,) = ax.plot(*plane.of(following.x[:1]).T, "D", ms=7, mfc="none", mew=2)
+        diamond.set(mec=style.COLOURS[2], label="next choice", path_effects=lifted)

@@ -16,7 +16,6 @@ from noregret.pools import Box, Candidates
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 GRID = 400  # places at which the posterior is drawn, beside evaluated ones
 
 
@@ -43,9 +42,10 @@ def posterior1d(
             "noregret.plot.pool2d() draws more."
         )
     ax = style.axes(ax)
-    evaluated, following = optimizer.evaluated, style.next_of(optimizer)
+    evaluated, following = optimizer.evaluated, style.if_any(lambda: optimizer.peek(at_most=1))
     green, rose = style.COLOURS[:2]
-    posterior, x = style.model_of(optimizer), _points(optimizer, evaluated.x[:, 0])
+    posterior = style.if_any(lambda: optimizer.posterior)
+    x = _points(optimizer, evaluated.x[:, 0])
     if posterior is not None:
         mean, std = posterior.mean(x[:, None]), posterior.std(x[:, None])
         wide = ((posterior.beta, 0.12),) if posterior.beta != 1.0 else ()
@@ -61,8 +61,8 @@ def posterior1d(
         ax.set_xscale("log")
     style.span(ax, float(x[0]), float(x[-1]))
     known = getattr(optimizer.pool, "columns", ()) or ("feature",)
-    ax.set_xlabel(known[0] if feature is None else feature)
-    ax.set_ylabel(style.with_unit("value", unit))
+    name = known[0] if feature is None else feature
+    ax.set(xlabel=name, ylabel=style.with_unit("value", unit))
     style.finish(ax, columns=5)
     return ax
 
@@ -85,9 +85,9 @@ def _points(optimizer: Optimizer, evaluated: Vector) -> Vector:
     """Return where to draw: evenly over the domain, and at every evaluated point."""
     domain = optimizer.pool
     if isinstance(domain, Box):
-        spread = domain.shown(domain.snapped(np.linspace(0.0, 1.0, GRID)[:, None]))[:, 0]
+        even = domain.shown(domain.snapped(np.linspace(0.0, 1.0, GRID)[:, None]))[:, 0]
     else:
         assert isinstance(domain, Candidates)
-        ends = [(float(X.min()), float(X.max())) for _, X in domain.chunks(1 << 16)]
-        spread = np.linspace(min(low for low, _ in ends), max(high for _, high in ends), GRID)
-    return np.unique(np.concatenate([spread, evaluated]))
+        low, high = np.array([(X.min(), X.max()) for _, X in domain.chunks(1 << 16)]).T
+        even = np.linspace(low.min(), high.max(), GRID)
+    return np.unique(np.concatenate([even, evaluated]))

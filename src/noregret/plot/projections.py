@@ -108,28 +108,26 @@ def plane_of(
             f"{d - 1}, got {projection!r}."
         )
     one, other = (int(at) for at in projection)
-    P = np.zeros((d, 2))
-    P[one, 0] = P[other, 1] = 1.0
-    return Plane(domain, np.zeros(d), np.ones(d), P, (names[one], names[other]))
+    return Plane(
+        domain, np.zeros(d), np.ones(d), np.eye(d)[:, [one, other]], (names[one], names[other])
+    )
 
 
 def _components(domain: Domain, X: Matrix) -> Plane:
-    """Return the plane in which scaled features spread most; constant ones count for nothing."""
+    """Return the plane in which scaled features vary most; constant ones count for nothing."""
     from scipy.linalg import eigh
 
-    d, centre, spread = X.shape[1], X.mean(axis=0), X.std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
+    d, centre, deviation = X.shape[1], X.mean(axis=0), X.std(axis=0)
+    scale = np.where(deviation > 0, deviation, 1.0)
     Z = (X - centre) / scale
     C = Z.T @ Z / len(Z)
     variance, vectors = eigh(C, subset_by_index=[d - 2, d - 1])
-    P = vectors[:, ::-1]
-    P = P * np.where(P.sum(axis=0) < 0, -1.0, 1.0)  # a sign that does not hang on the solver
+    P = vectors[:, ::-1] * np.where(
+        vectors[:, ::-1].sum(axis=0) < 0, -1.0, 1.0
+    )  # a sign that does not hang on the solver
     second, first = 100 * variance / max(float(np.trace(C)), np.finfo(float).tiny)
-    labels = (
-        f"first component ({first:.0f} % of the variance)",
-        f"second component ({second:.0f} %)",
-    )
-    return Plane(domain, centre, scale, P, labels)
+    label = f"first component ({first:.0f} % of the variance)"
+    return Plane(domain, centre, scale, P, (label, f"second component ({second:.0f} %)"))
 
 
 def _evenly(count: int, most: int) -> Indices:

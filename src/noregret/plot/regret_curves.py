@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from noregret.arrays import Indices, Vector, as_floats
+from noregret.arrays import Vector, as_floats
 from noregret.errors import ArgumentError, require_choice, require_number
 from noregret.optimizer import Goal, Optimizer
 from noregret.plot import style
@@ -17,7 +17,6 @@ from noregret.run import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
 
 Kind: TypeAlias = Literal["average", "cumulative", "simple"]
 POINTS = 1000  # of a drawn curve, at most
@@ -58,19 +57,21 @@ def regret(
     True
     """
     require_choice("regret(kind=...)", kind, tuple(LABELS))
-    named = {str(name): _several(run) for name, run in _by_name(runs).items()}
+    by_name = runs if isinstance(runs, Mapping) else {"": runs}
+    if not by_name:
+        raise ArgumentError("regret(runs=...) holds no run.")
+    named = {str(name): _several(run) for name, run in by_name.items()}
     goal = _goal([run for several in named.values() for run in several], goal)
     true = None if truth is None else as_floats("regret(truth=...)", truth)
-    top = _best(best, true, goal)
-    families = {name: _curves(several, true, top, goal, kind) for name, several in named.items()}
-    ax = style.axes(ax)
-    drawn = [
-        _draw(ax, name, family, look, kind)
-        for (name, family), look in zip(families.items(), style.looks(list(named)), strict=True)
+    best = _best(best, true, goal)
+    curves = [
+        [_curve(run, true, best, goal, kind) for run in several] for several in named.values()
     ]
-    _scale(ax, kind, lowest=min(low for low, _ in drawn), longest=max(long for _, long in drawn))
-    ax.set_xlabel("evaluations")
-    ax.set_ylabel(style.with_unit(LABELS[kind], unit))
+    ax = style.axes(ax)
+    families = zip(named, curves, style.looks(list(named)), strict=True)
+    ends = [_draw(ax, name, family, look, kind) for name, family, look in families]
+    _scale(ax, lowest=min(low for low, _ in ends), longest=max(long for _, long in ends))
+    ax.set(xlabel="evaluations", ylabel=style.with_unit(LABELS[kind], unit))
     style.finish(ax)
     return ax
 
@@ -81,37 +82,19 @@ def _draw(
     """Draw the average of some curves, and their range; return the lowest point and the length."""
     T = min(len(curve) for curve in curves)
     rows = np.stack([curve[:T] for curve in curves])
-    at = _points(T)
-    mean = rows.mean(axis=0)[at]
+    at = style.evenly(max(0, T // 10**DECADES - 1), T, POINTS)
+    low, mean, high = rows.min(axis=0)[at], rows.mean(axis=0)[at], rows.max(axis=0)[at]
     colour, line = look
     label = f"{name}  {style.short(mean[-1])}" if name else None
-    lowest = float(mean.min())
     step: Literal["post"] | None = "post" if kind == "simple" else None
     if len(rows) > 1:
-        low, high = rows.min(axis=0)[at], rows.max(axis=0)[at]
         ax.fill_between(at + 1, low, high, color=colour, alpha=0.18, lw=0, step=step)
-        lowest = min(lowest, float(low.min()))
-    ax.plot(
-        at + 1,
-        mean,
-        color=colour,
-        ls=line,
-        lw=2,
-        label=label,
-        drawstyle="steps-post" if step else "default",
-    )
-    return lowest, T
+    stairs = "steps-post" if step else "default"
+    ax.plot(at + 1, mean, color=colour, ls=line, lw=2, label=label, drawstyle=stairs)
+    return float(low.min()), T
 
 
-def _points(T: int) -> Indices:
-    """Return which evaluations are drawn: all of a short run, some of a long one."""
-    first = max(0, T // 10**DECADES - 1)
-    if T <= POINTS:
-        return np.arange(first, T)
-    return np.unique(np.geomspace(first + 1, T, POINTS).round().astype(np.int64)) - 1
-
-
-def _scale(ax: Axes, kind: Kind, *, lowest: float, longest: int) -> None:
+def _scale(ax: Axes, *, lowest: float, longest: int) -> None:
     """Take logarithmic axes where there is something to see on them."""
     if longest >= 50:
         ax.set_xscale("log")
@@ -122,29 +105,25 @@ def _scale(ax: Axes, kind: Kind, *, lowest: float, longest: int) -> None:
         ax.axhline(0.0, color=style.INK, lw=0.8)
 
 
-def _curves(
-    runs: list[object], truth: Vector | None, best: float, goal: Goal, kind: Kind
-) -> list[Vector]:
-    curves = []
-    for run in runs:
-        values = _values(run, truth)
-        short = best - values if goal == "max" else values - best
-        if not len(short):
-            raise ArgumentError("regret(runs=...): a run has no evaluation yet, nothing to draw.")
-        if kind == "simple":
-            curves.append(np.minimum.accumulate(short))
-        else:
-            total = np.cumsum(short)
-            curves.append(total / np.arange(1, len(short) + 1) if kind == "average" else total)
-    return curves
+def _curve(run: object, truth: Vector | None, best: float, goal: Goal, kind: Kind) -> Vector:
+    """Return the regret of a run after every evaluation."""
+    values = _values(run, truth)
+    short = best - values if goal == "max" else values - best
+    if not len(short):
+        raise ArgumentError("regret(runs=...): a run has no evaluation yet, nothing to draw.")
+    if kind == "simple":
+        return np.minimum.accumulate(short)
+    total = np.cumsum(short)
+    return total / np.arange(1, len(short) + 1) if kind == "average" else total
 
 
 def _values(run: object, truth: Vector | None) -> Vector:
     """Return the value of every evaluation, in order."""
-    if isinstance(run, Result) and truth is None:
-        return run.values[~np.isnan(run.values)]
     if isinstance(run, Result):
-        return _looked_up(truth, run.ids[~np.isnan(run.values)], run.optimizer)
+        known = ~np.isnan(run.values)
+        if truth is None:
+            return run.values[known]
+        return _looked_up(truth, run.ids[known], run.optimizer)
     if not isinstance(run, Optimizer):
         return as_floats("regret(runs=...)", run)
     if truth is not None:
@@ -156,27 +135,19 @@ def _values(run: object, truth: Vector | None) -> Vector:
     return np.asarray(values[~np.isnan(values)])
 
 
-def _looked_up(truth: Vector | None, ids: object, optimizer: Optimizer) -> Vector:
+def _looked_up(truth: Vector, ids: object, optimizer: Optimizer) -> Vector:
     pool = optimizer.pool
     if not isinstance(pool, Candidates):
         raise ArgumentError(
             "regret(truth=...) is one true value a candidate of a pool; a box has none. "
             "Leave it out and give best=."
         )
-    assert truth is not None
     if truth.shape != (len(pool),):
         raise ArgumentError(
             f"regret(truth=...) must hold one true value a candidate, {len(pool)} of them, "
             f"got shape {truth.shape}."
         )
     return np.asarray(truth[pool.find(ids)])
-
-
-def _by_name(runs: object) -> Mapping[str, object]:
-    named = runs if isinstance(runs, Mapping) else {"": runs}
-    if not named:
-        raise ArgumentError("regret(runs=...) holds no run.")
-    return named
 
 
 def _several(run: object) -> list[object]:

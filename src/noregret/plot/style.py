@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -14,15 +16,12 @@ from noregret.errors import (
     NothingToldError,
     require_extra,
 )
-from noregret.optimizer import Batch, Optimizer
+from noregret.optimizer import Optimizer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.colors import Colormap
-    from matplotlib.figure import Figure
-
-    from noregret.optimizer import Best, PosteriorView
 
 
 COLOURS = ("#0b6141", "#d8566c", "#4a46a8", "#d3a93f", "#6cade0")
@@ -31,15 +30,20 @@ INK = "#333333"
 BEST = "#d62828"
 SAND = ("#f6efdf", "#ecd9ac", "#e0a458", "#b4622a", "#6e3216")  # from bad to good
 LINES = ("-", "--", "-.", ":")  # a second cue, where colours come round again
+Shown = TypeVar("Shown")
+
+
+def matplotlib(part: str) -> Any:
+    """Return a module of Matplotlib, which is loaded by drawing alone."""
+    return require_extra(f"matplotlib.{part}", extra="plot", what="noregret.plot")
 
 
 def axes(ax: Axes | None, *, width: float = 6.4, height: float = 4.2) -> Axes:
     """Return the axes given, or those of a new figure."""
-    pyplot = require_extra("matplotlib.pyplot", extra="plot", what="noregret.plot")
+    pyplot = matplotlib("pyplot")
     if ax is None:
         return cast("Axes", pyplot.subplots(figsize=(width, height), layout="constrained")[1])
-    kind = require_extra("matplotlib.axes", extra="plot", what="noregret.plot").Axes
-    if not isinstance(ax, kind):
+    if not isinstance(ax, matplotlib("axes").Axes):
         raise ArgumentError(f"ax must be Matplotlib axes, such as plt.subplots()[1], got {ax!r}.")
     return cast("Axes", ax)
 
@@ -75,14 +79,13 @@ def finish(ax: Axes, *, columns: int = 4) -> None:
 
 def _plain(axis: Axis) -> None:
     """Write 1,000 rather than 10³; name 2 and 5 too where there are few powers of ten."""
-    ticker: Any = require_extra("matplotlib.ticker", extra="plot", what="noregret.plot")
+    ticker = matplotlib("ticker")
     low, high = sorted(axis.get_view_interval())
     few = high < 100 * low
-    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,g}"))
+    plain = ticker.FuncFormatter(lambda value, _: f"{value:,g}")
+    axis.set_major_formatter(plain)
     axis.set_minor_locator(ticker.LogLocator(subs=(2.0, 5.0) if few else "auto"))
-    axis.set_minor_formatter(
-        ticker.FuncFormatter(lambda value, _: f"{value:,g}") if few else ticker.NullFormatter()
-    )
+    axis.set_minor_formatter(plain if few else ticker.NullFormatter())
 
 
 def short(number: float) -> str:
@@ -92,29 +95,15 @@ def short(number: float) -> str:
 
 def looks(names: list[str]) -> list[tuple[str, str]]:
     """Return a colour and a line style for each name; uniform sampling is grey."""
-    found, place = [], 0
-    for name in names:
-        if name == "uniform":
-            found.append((GREY, "-"))
-            continue
-        again, colour = divmod(place, len(COLOURS))
-        found.append((COLOURS[colour], LINES[again % len(LINES)]))
-        place += 1
-    return found
-
-
-def figure_of(ax: Axes) -> Figure:
-    """Return the figure that axes belong to."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    return figure
+    others = ((colour, line) for line in cycle(LINES) for colour in COLOURS)
+    return [(GREY, "-") if name == "uniform" else next(others) for name in names]
 
 
 def shades(goal: str) -> Colormap:
     """Return a colour map that is darker where values are better."""
-    colours: Any = require_extra("matplotlib.colors", extra="plot", what="noregret.plot")
     order = SAND if goal == "max" else SAND[::-1]
-    return cast("Colormap", colours.LinearSegmentedColormap.from_list("sand", order))
+    kind = matplotlib("colors").LinearSegmentedColormap
+    return cast("Colormap", kind.from_list("sand", order))
 
 
 def sizes(evaluations: Indices) -> Vector:
@@ -125,8 +114,7 @@ def sizes(evaluations: Indices) -> Vector:
 
 def outlined(width: float) -> list[Any]:
     """Return the effect that lifts a mark off whatever lies below it."""
-    effects: Any = require_extra("matplotlib.patheffects", extra="plot", what="noregret.plot")
-    return [effects.withStroke(linewidth=width, foreground="white")]
+    return [matplotlib("patheffects").withStroke(linewidth=width, foreground="white")]
 
 
 def span(ax: Axes, low: float, high: float) -> None:
@@ -139,28 +127,19 @@ def span(ax: Axes, low: float, high: float) -> None:
         ax.set_xlim(low - room, high + room)
 
 
-def model_of(optimizer: Optimizer) -> PosteriorView | None:
-    """Return the posterior, None for baselines."""
+def if_any(look: Callable[[], Shown]) -> Shown | None:
+    """Return what an optimizer shows; None where it has no model, no value or no next choice."""
     try:
-        return optimizer.posterior
-    except CertificateError:
+        return look()
+    except (AskError, CertificateError, NothingToldError):
         return None
 
 
-def best_of(optimizer: Optimizer) -> Best | None:
-    """Return what is recommended, None where nothing can be."""
-    try:
-        return optimizer.best()
-    except NothingToldError:
-        return None
-
-
-def next_of(optimizer: Optimizer) -> Batch | None:
-    """Return the next evaluation, None where nothing is left to ask for."""
-    try:
-        return optimizer.peek(at_most=1)
-    except AskError:
-        return None
+def evenly(first: int, last: int, most: int) -> Indices:
+    """Return at most so many places from one to before another, even on a logarithmic axis."""
+    if last <= most:
+        return np.arange(first, last)
+    return np.unique(np.geomspace(first + 1, last, most).round().astype(np.int64)) - 1
 
 
 def with_unit(words: str, unit: str) -> str:
