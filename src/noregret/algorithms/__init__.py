@@ -20,22 +20,3 @@ from noregret.algorithms.papers import (
     mini_gp_ei,
     mini_gp_ucb,
 )
-
-__all__ = [
-    "auto",
-    "batch_thompson",
-    "bbkb",
-    "bkb",
-    "epsilon_greedy",
-    "gp_bucb",
-    "gp_ei",
-    "gp_ucb",
-    "lin_ucb",
-    "mini",
-    "mini_gp_ei",
-    "mini_gp_ucb",
-    "random_search",
-    "regularized_evolution",
-    "ts_qff",
-    "uniform",
-]

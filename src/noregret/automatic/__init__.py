@@ -3,5 +3,3 @@
 from noregret.automatic.policy import AutoPolicy
 from noregret.automatic.settings import AutoSettings
 from noregret.automatic.view import AutoView
-
-__all__ = ["AutoPolicy", "AutoSettings", "AutoView"]

@@ -4,17 +4,3 @@ from noregret.batching.base import BatchRule, Choice, Fill
 from noregret.batching.local_bound import Opening
 from noregret.batching.ratio_rules import FixedSize, GlobalRatio, LocalRatio, ProductBound
 from noregret.batching.repeat_rules import Repeat, Settle, Stay
-
-__all__ = [
-    "BatchRule",
-    "Choice",
-    "Fill",
-    "FixedSize",
-    "GlobalRatio",
-    "LocalRatio",
-    "Opening",
-    "ProductBound",
-    "Repeat",
-    "Settle",
-    "Stay",
-]

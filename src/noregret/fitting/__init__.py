@@ -6,19 +6,3 @@ from noregret.fitting.kernel_families import Family, Fixed, Grouped, Joint, With
 from noregret.fitting.map_estimate import MAPEstimate
 from noregret.fitting.marginal_likelihood import Likelihood, Sample
 from noregret.fitting.replicate_noise import PureError
-
-__all__ = [
-    "Family",
-    "FittedModel",
-    "Fixed",
-    "Grouped",
-    "Joint",
-    "Likelihood",
-    "MAPEstimate",
-    "PureError",
-    "Sample",
-    "WithCandidateEffect",
-    "family_for",
-    "learn",
-    "share",
-]

@@ -16,31 +16,3 @@ from noregret.kernels.quadrature_features import QuadratureFeatures, quadrature
 from noregret.kernels.random_features import Features, random_features
 from noregret.kernels.stationary import RBF, Matern
 from noregret.kernels.tanimoto import Tanimoto
-
-__all__ = [
-    "RBF",
-    "CandidateEffect",
-    "Categorical",
-    "DifferentiableKernel",
-    "Features",
-    "FunctionKernel",
-    "Kernel",
-    "KernelBase",
-    "Linear",
-    "Matern",
-    "Polynomial",
-    "Precomputed",
-    "Product",
-    "QuadratureFeatures",
-    "Scaled",
-    "Sum",
-    "Tanimoto",
-    "as_kernel",
-    "diagonal_slopes",
-    "probe",
-    "probe_rows",
-    "quadrature",
-    "random_features",
-    "require_kernel",
-    "slopes",
-]

@@ -7,19 +7,3 @@ from noregret.optimizer.results import Best, Certificate, Evaluated, PosteriorVi
 from noregret.optimizer.trace import Trace
 
 load = Optimizer.load
-
-__all__ = [
-    "FAILED",
-    "MOST_VALUE",
-    "Batch",
-    "Best",
-    "Certificate",
-    "Evaluated",
-    "Explanation",
-    "Failed",
-    "Goal",
-    "Optimizer",
-    "PosteriorView",
-    "Trace",
-    "load",
-]

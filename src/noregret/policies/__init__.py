@@ -16,36 +16,3 @@ from noregret.policies.fourier_thompson import LEAST_RIDGE, ThompsonQFF
 from noregret.policies.model_view import Guarantee, ModelPolicy, ModelView, why_uncertified
 from noregret.policies.random_streams import Purpose
 from noregret.policies.starts import GivenStart, Start, UncertaintySampling, UniformStart
-
-__all__ = [
-    "EPSILON_GRID",
-    "LEAST_RIDGE",
-    "Bandit",
-    "BanditView",
-    "Baseline",
-    "Belief",
-    "ChoiceDiagnostics",
-    "Evidence",
-    "Evolution",
-    "FarthestDesign",
-    "GivenStart",
-    "Guarantee",
-    "ModelPolicy",
-    "ModelView",
-    "Policy",
-    "Proposal",
-    "Purpose",
-    "RandomSearch",
-    "SobolDesign",
-    "Start",
-    "State",
-    "ThompsonQFF",
-    "UncertaintyDesign",
-    "UncertaintySampling",
-    "Uncertified",
-    "UniformDesign",
-    "UniformStart",
-    "as_groups",
-    "singles",
-    "why_uncertified",
-]

@@ -11,30 +11,3 @@ from noregret.pools.points import CLOUD, NO_ROWS, PER_POINT, Picks, Points, firs
 from noregret.pools.row_lookup import Hashes, all_hashed, hashed, mixed
 from noregret.pools.tables.reading import read_pool
 from noregret.pools.tables.sources import is_frame
-
-__all__ = [
-    "CLOUD",
-    "NO_ROWS",
-    "PER_POINT",
-    "BitPool",
-    "BitSquares",
-    "Box",
-    "Candidates",
-    "Domain",
-    "Hashes",
-    "Keys",
-    "MappedPool",
-    "Picks",
-    "Points",
-    "Pool",
-    "Scales",
-    "all_hashed",
-    "as_numbers",
-    "first_new",
-    "hashed",
-    "is_frame",
-    "mixed",
-    "numbers",
-    "read_pool",
-    "require_domain",
-]

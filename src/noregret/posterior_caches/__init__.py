@@ -4,5 +4,3 @@ from noregret.posterior_caches.base import PlainCache, PosteriorCache, Work
 from noregret.posterior_caches.exact import ExactCache
 from noregret.posterior_caches.nystrom import NystromCache
 from noregret.posterior_caches.sticky import StickyCache
-
-__all__ = ["ExactCache", "NystromCache", "PlainCache", "PosteriorCache", "StickyCache", "Work"]

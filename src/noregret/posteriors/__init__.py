@@ -8,18 +8,3 @@ from noregret.posteriors.exact import ExactPosterior
 from noregret.posteriors.leverage_scores import bless, effective_dimension
 from noregret.posteriors.nystrom import NystromPosterior
 from noregret.posteriors.pathwise import Paths, sample_functions
-
-__all__ = [
-    "EPS",
-    "ExactPosterior",
-    "NystromPosterior",
-    "Observations",
-    "Oversample",
-    "Paths",
-    "Posterior",
-    "bless",
-    "cholesky",
-    "effective_dimension",
-    "sample_functions",
-    "subset",
-]

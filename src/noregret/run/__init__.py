@@ -3,5 +3,3 @@
 from noregret.run.loop import Result, maximize, minimize
 from noregret.run.stopping import GapBelow, Patience, Target
 from noregret.run.tuning import Tuned, tune
-
-__all__ = ["GapBelow", "Patience", "Result", "Target", "Tuned", "maximize", "minimize", "tune"]

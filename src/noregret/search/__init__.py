@@ -3,5 +3,3 @@
 from noregret.search.base import Ranking, Search
 from noregret.search.box import BoxSearch, search_of
 from noregret.search.enumeration import Enumeration
-
-__all__ = ["BoxSearch", "Enumeration", "Ranking", "Search", "search_of"]

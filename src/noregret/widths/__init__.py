@@ -19,27 +19,3 @@ from noregret.widths.heuristics import (
 )
 from noregret.widths.norm_bound import GuessAndDouble, KnownNorm, NormBound
 from noregret.widths.theorems import BayesianWidth, BBKBWidth, BKBWidth, EIWidth, RKHSWidth
-
-__all__ = [
-    "ALPHA",
-    "EPSILON",
-    "Assumption",
-    "Assumptions",
-    "BBKBExperimentsWidth",
-    "BBKBWidth",
-    "BKBExperimentsWidth",
-    "BKBWidth",
-    "BayesianWidth",
-    "ConstantWidth",
-    "EIWidth",
-    "GrowingWidth",
-    "GuessAndDouble",
-    "Information",
-    "KnownNorm",
-    "NormBound",
-    "RKHSWidth",
-    "ScaledWidth",
-    "Width",
-    "WidthBase",
-    "WidthInputs",
-]
