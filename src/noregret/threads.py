@@ -103,43 +103,24 @@ def _executor(process: int, workers: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers - 1, thread_name_prefix=f"{NAME}-{process}")
 
 
+class Shared(Protocol):
+    """What threads may share."""
+
+    _lock: RLock
+
+
+Whole = TypeVar("Whole", bound=Shared)
 Arguments = ParamSpec("Arguments")
 
 
-@final
-class Turn:
-    """One thread at a time, and that one as often as it likes; a copy takes turns by itself."""
-
-    def __init__(self) -> None:
-        self._lock = RLock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
-        return Turn, ()
-
-
-class TakesTurns(Protocol):
-    """What threads may share: its methods marked `in_turn` wait for one another."""
-
-    _turn: Turn
-
-
-Shared = TypeVar("Shared", bound=TakesTurns)
-
-
 def in_turn(
-    method: Callable[Concatenate[Shared, Arguments], Result],
-) -> Callable[Concatenate[Shared, Arguments], Result]:
+    method: Callable[Concatenate[Whole, Arguments], Result],
+) -> Callable[Concatenate[Whole, Arguments], Result]:
     """Let no other thread into the same object while the method works."""
 
     @wraps(method)
-    def alone(shared: Shared, /, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
-        with shared._turn:
-            return method(shared, *args, **named)
+    def alone(whole: Whole, /, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
+        with whole._lock:
+            return method(whole, *args, **named)
 
     return alone

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from threading import RLock
 from time import perf_counter
 from typing import Any, Literal, TypeAlias, final
 
@@ -17,34 +18,15 @@ from noregret.errors import (
     require_number,
 )
 from noregret.kernels import Kernel, as_kernel
-from noregret.optimizer import storage
+from noregret.optimizer import results, storage
 from noregret.optimizer.batch import Batch
 from noregret.optimizer.explanation import Explanation, explained
-from noregret.optimizer.pending import PendingBatch
-from noregret.optimizer.results import (
-    Best,
-    Certificate,
-    Evaluated,
-    PosteriorView,
-    Units,
-    certified,
-    measured,
-    posterior_view,
-    recommended,
-)
 from noregret.optimizer.run_state import RunState
 from noregret.optimizer.trace import Trace
-from noregret.policies import (
-    Evidence,
-    ModelPolicy,
-    ModelView,
-    Policy,
-    State,
-    why_uncertified,
-)
+from noregret.policies import Evidence, ModelPolicy, ModelView, Policy, Proposal, why_uncertified
 from noregret.pools import Domain, Keys, Points, require_domain
 from noregret.text import counted
-from noregret.threads import Turn, in_turn, single_threaded_blas
+from noregret.threads import in_turn, single_threaded_blas
 
 MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
 Goal: TypeAlias = Literal["max", "min"]
@@ -52,28 +34,43 @@ Goal: TypeAlias = Literal["max", "min"]
 
 @final
 class Optimizer:
-    """Hand out batches, take in values, say what is best.
+    """Hand out batches to evaluate, take in their values, and say which candidate is best.
 
-    Only `ask`, `tell`, `fail` and `exclude` change it; each either happens wholly or, on an error,
-    not at all. Everything else only looks, and looking never changes a choice.
+    Only `ask`, `tell`, `fail` and `exclude` change a run; each happens as a whole or, on an error,
+    not at all. Everything else only looks, and looking never changes a choice. Threads may share
+    an optimizer.
 
-    Built by the functions in `noregret.algorithms`; compose your own from a pool and a policy.
+    The functions in `noregret.algorithms` build one; compose your own from a pool and a policy.
 
-    >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
-    >>> opt.tell(opt.ask(), [0.3, nr.FAILED, 0.4])
-    >>> opt.spent, opt.evaluations, opt.batches, len(opt.sequence)
-    (3, 2, 1, 3)
-    >>> opt.tell([0, 1, 2], [0.3, 0.7, 0.8])
-    >>> opt.unique, opt.goal, opt.pool, opt.policy
-    (3, 'max', Pool(3 candidates × 1 features), Uniform(size=3))
-    >>> opt.evidence.evaluations, opt.state
-    (5, Nothing())
+    >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
+    >>> opt = nr.gp_ucb(pool, kernel=nr.RBF(0.4), noise_std=0.1, start=[1])
+    >>> for _ in range(3):
+    ...     batch = opt.ask()
+    ...     opt.tell(batch, [0.3 + x[0] for x in batch])
+    >>> opt.sequence, opt.spent, opt.unique, opt.batches, opt.switches, opt.goal
+    (array([1, 0, 2]), 3, 3, 3, 2, 'max')
+    >>> opt.best().id, opt.certificate().is_sound, opt.evaluated.ids, opt.trace["told"]
+    (2, True, [1, 0, 2], array([0, 1, 2]))
+    >>> opt.posterior.mean([[0.7]]).round(2), opt.account().partition(";")[0]
+    (array([1.09]), 'Exact posterior on 3 unique points')
+    >>> opt.exclude([0, 1])
+    >>> opt.fail(opt.ask())
+    >>> opt.peek().ids, opt.spent, opt.evaluations
+    (array([2]), 4, 3)
+
+    For code that looks deeper: `policy` decides, `state` is what it keeps in mind, `evidence` what
+    it is shown, and `look` what its model believes.
+
+    >>> type(opt.policy).__name__, type(opt.state).__name__, opt.pool is pool
+    ('Bandit', 'Belief', True)
+    >>> opt.evidence.told.y, opt.look().means().round(2)
+    (array([0.8, 0.3, 1.3]), array([0.8 , 0.3 , 1.29]))
     """
 
     def __init__(
         self,
         pool: Domain | Points,
-        policy: Policy[State],
+        policy: Policy[Any],
         *,
         seed: int = 0,
         goal: Goal = "max",
@@ -82,12 +79,18 @@ class Optimizer:
         require_domain(pool)
         require_count("seed", seed, least=0)
         sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
-        units = Units(sign, require_number("offset", offset))
-        self._turn = Turn()  # what threads that share a run wait for
-        self._policy: Policy[Any] = policy
+        units = results.Units(sign, require_number("offset", offset))
+        self._lock = RLock()
+        self._policy = policy
         self._state: Any = policy.begin()
         self._run_state = RunState.opened(Points.of(pool), units, int(seed))
         self._seen: tuple[ModelView | None, Evidence] | None = None  # until something changes
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: part for name, part in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        vars(self).update(parts, _lock=RLock())  # a copy has a lock of its own
 
     def __repr__(self) -> str:
         told = f"{counted(self.evaluations, 'evaluation')} of {counted(self.unique, 'candidate')}"
@@ -98,52 +101,41 @@ class Optimizer:
         """Return what to evaluate next, at most `at_most` evaluations (100 000 if not given).
 
         A worker whose batch is still open is given the open part of it again, so that a crash
-        loses nothing. Another worker gets new work, chosen as if all open evaluations had happened
-        (variances shrink, the mean stays).
-
-        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
-        >>> len(opt.ask()), len(opt.ask(at_most=2)), opt.ask(worker="another robot").ticket
-        (3, 2, 1)
+        loses nothing. Another worker gets new work, chosen as if all open evaluations had been
+        made (variances shrink, the mean stays).
         """
-        room, held = self._request("ask", at_most, worker)
-        if held is not None:
-            return self._run_state.open_part(held, room)
-        asked, self._seen = perf_counter(), None
-        with single_threaded_blas():
-            proposal, self._state = self._policy.propose(
-                self._state, self._run_state.evidence(), room
-            )
-        pending = self._run_state.hand_out(worker, proposal, asked=asked, now=perf_counter())
-        return self._run_state.open_part(pending, room)
+        room = self._room("ask", at_most, worker)
+        held = self._run_state.pending.held_by(worker)
+        if held is None:
+            asked, self._seen = perf_counter(), None
+            proposal, self._state = self._propose(room)
+            held = self._run_state.hand_out(worker, proposal, asked=asked, now=perf_counter())
+        return self._run_state.open_part(held, room)
 
     @in_turn
     def peek(self, *, at_most: int | None = None, worker: str = "") -> Batch:
-        """Return what `ask` would, without asking for it: nothing is opened, and nothing changes.
+        """Return what `ask` would return, without opening a batch: nothing changes.
 
-        It takes as long as an ask. What it shows can be told once it was asked for.
-
-        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
-        >>> opt.peek().reason, opt.batches
-        ('fixed size 3 reached', 0)
+        It takes as long as an ask. Its values can be told once the batch has been asked for.
         """
-        room, held = self._request("peek", at_most, worker)
-        if held is not None:
-            return self._run_state.open_part(held, room)
-        with single_threaded_blas():
-            proposal, _ = self._policy.propose(self._state, self._run_state.evidence(), room)
-        return self._run_state.draft(proposal)
+        room = self._room("peek", at_most, worker)
+        held = self._run_state.pending.held_by(worker)
+        if held is None:
+            return self._run_state.draft(self._propose(room)[0])
+        return self._run_state.open_part(held, room)
 
     @in_turn
     def tell(
         self, what: object, values: object = None, *, means: object = None, counts: object = None
     ) -> None:
-        """Take in values: of a batch (or slice of one) in order, or of ids, asked for or not.
+        """Take in the values of a batch (or a slice of one) in order, or of candidates by id.
+
+        Candidates told by id need not have been asked for; where evaluations of one are open, its
+        values close them, oldest first. Averages are told by `means` and `counts`. On a box, or
+        for points that are not in the pool, give features in place of ids, one point per row.
 
         `FAILED` in place of a value says that the evaluation failed; it may be asked for again.
-        Telling a batch again with the same values changes nothing; with other values it is an
-        error. Values by id close open evaluations of that candidate, oldest first. Averages are
-        told by `means` and `counts`. In place of ids stand features, one point a row, on a box
-        or for points that are not in the pool.
+        Telling a batch again with the same values changes nothing; other values are an error.
 
         >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
         >>> opt.tell(opt.ask(), [0.3, nr.FAILED, 0.4])  # what was asked for, in order
@@ -158,28 +150,15 @@ class Optimizer:
 
     @in_turn
     def fail(self, batch: Batch) -> None:
-        """Say that a batch (or slice of one) failed: it is no longer open and has no values.
-
-        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
-        >>> batch = opt.ask()
-        >>> opt.fail(batch[:1])
-        >>> opt.tell(batch[1:], [0.1, 0.2])
-        >>> opt.spent, opt.evaluations
-        (3, 2)
-        """
+        """Say that a batch (or a slice of one) failed: it is no longer open and has no values."""
         self._seen = None
         self._run_state.fail(batch)
 
     @in_turn
     def exclude(self, ids: object) -> None:
-        """Never ask for these candidates again, nor name one of them as best.
+        """Never ask for these candidates again, nor recommend one of them.
 
-        Evaluations of them under way are taken back; a value that still comes is accepted.
-
-        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
-        >>> opt.exclude([0, 1])
-        >>> opt.ask().sequence
-        array([2, 2, 2])
+        Their open evaluations are withdrawn; a value that still comes is accepted.
         """
         self._seen = None
         self._run_state.exclude(ids)
@@ -226,12 +205,7 @@ class Optimizer:
 
     @property
     def switches(self) -> int:
-        """How often an evaluation asked for was of another candidate than the one before.
-
-        >>> opt = nr.uniform(nr.Pool([[0.0], [1.0]]), batch_size=4, seed=1)
-        >>> opt.ask().sequence, opt.switches
-        (array([0, 1, 0, 0]), 2)
-        """
+        """How often an evaluation asked for was of another candidate than the one before."""
         return self._run_state.records.switches
 
     @property
@@ -243,93 +217,52 @@ class Optimizer:
 
     @property
     @in_turn
-    def evaluated(self) -> Evaluated:
-        """Every point that has a value: how often it was evaluated, and its average.
-
-        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
-        >>> opt.tell([0, 0, 2], [0.3, 0.2, 0.4])
-        >>> opt.evaluated.ids, opt.evaluated.averages
-        ([0, 2], array([0.25, 0.4 ]))
-        """
+    def evaluated(self) -> results.Evaluated:
+        """Every point that has a value: how often it was evaluated, and its average."""
         run_state = self._run_state
-        return measured(run_state.ledger, run_state.points, run_state.units)
+        return results.measured(run_state.ledger, run_state.points, run_state.units)
 
     @property
     @in_turn
     def evidence(self) -> Evidence:
-        """What the policy is shown: all that is known, in its sign and units.
-
-        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]))
-        >>> opt.tell([0, 2, 2], [0.3, 0.8, 0.4])
-        >>> opt.evidence.told.w, opt.evidence.told.y
-        (array([1., 2.]), array([0.3, 0.6]))
-        """
+        """What the policy is shown: all that is known, in its sign and units."""
         return self._look()[1]
 
     @property
     @in_turn
-    def posterior(self) -> PosteriorView:
-        """What is believed of f now, in your sign and units.
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
-        >>> opt.tell([0, 2], [0.3, 0.8])
-        >>> opt.posterior.mean([[0.0], [0.5]]).round(2)
-        array([0.3 , 0.48])
-        """
+    def posterior(self) -> results.PosteriorView:
+        """What is believed of f now, in your sign and units."""
         with single_threaded_blas():
-            return posterior_view(self._model_view(), self.pool, self._run_state.units)
+            return results.posterior_view(self.look(), self.pool, self._run_state.units)
 
     @in_turn
     def look(self) -> ModelView:
-        """Return what the model believes now, in its own sign and units: for code, not for people.
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
-        >>> opt.tell([0, 2], [0.3, 0.8])
-        >>> opt.look().means().round(2)
-        array([0.3 , 0.79])
-        """
-        return self._model_view()
+        """Return what the model believes now, in its own sign and units: for code, not people."""
+        view, _ = self._look()
+        if view is None:
+            why = why_uncertified(self._policy) or f"{self._policy!r} has no model."
+            raise CertificateError(why)
+        return view
 
     @in_turn
-    def best(self) -> Best:
-        """Return the evaluated candidate of highest posterior mean (of lowest, minimising).
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
-        >>> opt.tell([0, 2], [0.3, 0.8])
-        >>> opt.best().id
-        2
-        """
+    def best(self) -> results.Best:
+        """Return the evaluated candidate of highest posterior mean (of lowest, minimising)."""
         view, evidence = self._look()
         with single_threaded_blas():
-            return recommended(view, evidence, self._run_state.units)
+            return results.recommended(view, evidence, self._run_state.units)
 
     @in_turn
-    def certificate(self) -> Certificate:
-        """Return how far `best()` can be from the true best, and what that rests on.
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
-        >>> opt.tell([0, 1, 2], means=[0.3, 0.4, 0.8], counts=[50, 50, 50])
-        >>> opt.certificate().gap < 0.2
-        True
-        """
-        why = why_uncertified(self._policy)
-        if why is not None:
-            raise CertificateError(why)
+    def certificate(self) -> results.Certificate:
+        """Return how far `best()` can be from the true best, and under which assumptions."""
         with single_threaded_blas():
-            return certified(self._model_view(), self._look()[1], self._run_state.units)
+            return results.certified(self.look(), self.evidence, self._run_state.units)
 
     @property
     @in_turn
     def trace(self) -> Trace:
-        """What happened so far, batch by batch, as a table: sizes, widths, switches, times.
+        """What happened so far as a table, one row per batch: sizes, widths, switches, times.
 
-        O(1) to look at; some 100 bytes a batch to keep.
-
-        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
-        >>> for _ in range(3):
-        ...     opt.tell(opt.ask(), [0.3, 0.2, 0.4])
-        >>> opt.trace["told"]
-        array([0, 3, 6])
+        O(1) to look at; some 100 bytes per batch to keep.
         """
         return self._run_state.records.shown()
 
@@ -355,18 +288,11 @@ class Optimizer:
 
     @in_turn
     def account(self) -> str:
-        """Say what is done and why, what was learned for that, and what it guarantees.
-
-        >>> opt = nr.auto(nr.Pool([[0.0], [0.5], [1.0]]))
-        >>> print(opt.account())
-        Nothing told yet: the first candidates are drawn by chance.
-        """
+        """Say what is done and why, what was learned for that, and what it guarantees."""
         view, _ = self._look()
-        if view is None:
-            return f"{self._policy!r}"
         with single_threaded_blas():
-            lines = view.account(self._run_state.units.outwards)
-        return "\n".join(lines) or f"{self._policy!r}"
+            lines = () if view is None else view.account(self._run_state.units.outwards)
+        return "\n".join(lines) or repr(self._policy)
 
     @in_turn
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -386,47 +312,39 @@ class Optimizer:
         that is not one of this library's, or a function or matrix. Also `noregret.load`.
 
         >>> from tempfile import TemporaryDirectory
-        >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
-        >>> opt = nr.uniform(pool)
-        >>> opt.tell(opt.ask(), [0.3])
+        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]))
+        >>> opt.tell([2], [0.3])
         >>> with TemporaryDirectory() as folder:
         ...     opt.save(f"{folder}/run")
-        ...     again = nr.load(f"{folder}/run", pool=pool)
-        >>> again.evaluations
+        ...     nr.Optimizer.load(f"{folder}/run", pool=opt.pool).evaluations
         1
         """
         require_domain(pool)
-        own = None if kernel is None else as_kernel(kernel)
-        policy, state, run_state = storage.read(Path(path), pool, own)
+        given = None if kernel is None else as_kernel(kernel)
+        policy, state, run_state = storage.read(Path(path), pool, given)
         optimizer = cls(run_state.points, policy)
         optimizer._state, optimizer._run_state = state, run_state
         return optimizer
 
-    def _request(
-        self, name: str, at_most: object, worker: object
-    ) -> tuple[int, PendingBatch | None]:
-        """Check a request; return its room and the batch that the worker holds."""
-        room = MOST_EVALUATIONS
-        if at_most is not None:
-            room = require_count(f"{name}(at_most=...)", at_most)
+    def _room(self, name: str, at_most: object, worker: object) -> int:
+        """Check a request, and return for how many evaluations it has room."""
         if not isinstance(worker, str):
             raise ArgumentError(f"{name}(worker=...) must be a string, got {worker!r}.")
-        return room, self._run_state.pending.held_by(worker)
+        if at_most is None:
+            return MOST_EVALUATIONS
+        return require_count(f"{name}(at_most=...)", at_most)
+
+    def _propose(self, room: int) -> tuple[Proposal, Any]:
+        with single_threaded_blas():
+            return self._policy.propose(self._state, self._run_state.evidence(), room)
 
     def _look(self) -> tuple[ModelView | None, Evidence]:
-        """Return what the policy believes, None without a model, and of what.
+        """Return what the policy believes, None without a model, and on what evidence.
 
-        It is kept until something changes, so that whatever is asked in a row is computed once.
+        It is kept until something changes, so that several questions in a row compute it once.
         """
         if self._seen is None:
             evidence, policy = self._run_state.evidence(), self._policy
             view = policy.look(self._state, evidence) if isinstance(policy, ModelPolicy) else None
             self._seen = view, evidence
         return self._seen
-
-    def _model_view(self) -> ModelView:
-        view, _ = self._look()
-        if view is None:
-            why = why_uncertified(self._policy) or f"{self._policy!r} has no model."
-            raise CertificateError(why)
-        return view

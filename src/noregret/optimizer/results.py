@@ -269,8 +269,8 @@ def recommended(view: ModelView | None, evidence: Evidence, units: Units) -> Bes
 
 def certified(view: ModelView, evidence: Evidence, units: Units) -> Certificate:
     """Return how far the recommendation can be from the best: highest bound minus its lower one."""
-    at = place_of_best(evidence, view.means())
-    guarantee, (_, lowest, _), highest = view.guarantee(), view.interval(at), view.highest_bound(at)
+    guarantee, at = view.guarantee(), place_of_best(evidence, view.means())
+    (_, lowest, _), highest = view.interval(at), view.highest_bound(at)
     return Certificate(
         gap=max(highest - lowest, 0.0),
         id=evidence.points.keys(evidence.told.rows[at : at + 1])[0].item(),
