@@ -27,10 +27,10 @@ help:  ## list the targets
 check: test test-slow  ## all that a change must pass
 
 demo: .venv/installed  ## optimise 100 000 candidates with 100 000 evaluations and draw the regret
-	$(THREADS) $(BIN)/python demo/run.py
+	$(THREADS) $(BIN)/python -m examples.demo
 
 figure: .venv/installed  ## the picture of the README
-	$(THREADS) $(BIN)/python demo/run.py --out docs/demo.png
+	$(THREADS) $(BIN)/python -m examples.demo --out docs/results/demo.png
 
 test: .venv/installed  ## format, lint, types and the default tests
 	$(BIN)/ruff format --check .
@@ -52,18 +52,18 @@ examples: .venv/installed  ## real problems, a page each; data in ../shared/data
 	for name in molecules reactions prints housing architectures hyperparameters; do \
 		$(THREADS) $(BIN)/python -m examples.$$name || exit 1; done
 
-papers: .venv/installed  ## the papers' figures: docs/papers (hours; PAPERS="--quick" for minutes)
-	$(BIN)/python -m experiments $(PAPERS)
+papers: .venv/installed  ## the papers' figures, in docs (hours; PAPERS="--quick" for minutes)
+	$(BIN)/python -m evaluation.papers $(PAPERS)
 
-bench: .venv-bench/installed  ## measure everything: docs/benchmarks.md (hours; BENCH="mini --quick" for less)
-	.venv-bench/bin/python -m benchmarks $(BENCH)
+bench: .venv-bench/installed  ## measure everything: docs/results/benchmarks.md (hours; BENCH="mini --quick" for less)
+	.venv-bench/bin/python -m evaluation.speed $(BENCH)
 
-compare: .venv-bench/installed  ## default settings against others: docs/comparison.md (hours; COMPARE="--quick" for minutes)
-	.venv-bench/bin/python -m compare $(COMPARE)
+compare: .venv-bench/installed  ## default settings against others: docs/results/comparison.md (hours; COMPARE="--quick" for minutes)
+	.venv-bench/bin/python -m evaluation.comparison $(COMPARE)
 
 format: .venv/installed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf .venv .venv-bench build dist demo/out
+	rm -rf .venv .venv-bench build dist evaluation/out examples/out

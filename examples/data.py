@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from experiments.data import FOLDER, VARIABLE, Missing
+from evaluation.data.files import FOLDER, VARIABLE, Missing
 
 __all__ = ["FOLDER", "VARIABLE", "Missing", "path_of"]
 

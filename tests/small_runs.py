@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from experiments.cells import Cell, Setting
-from experiments.problems.base import GaussianNoise, Problem
+from evaluation.problems.papers.base import GaussianNoise, Problem
+from evaluation.runs.cells import Cell, Setting
 
 
 def small(N: int = 60) -> Problem:

@@ -177,14 +177,13 @@ def private_names_of_others(path: Path) -> Iterator[str]:
                     yield name
 
 
-OUTSIDE = ("tests", "benchmarks", "compare", "demo", "examples", "experiments")
+OUTSIDE = ("tests", "evaluation", "examples")
 FOREIGN = {"_exit", "_evalfull", "_randn", "_california_housing"}  # of Python, cma and scikit-learn
 NOT_YET = {
     "tests/automatic",
-    "tests/compare",
-    "tests/experiments",
+    "tests/evaluation",
     "tests/test_oddities.py",
-    "benchmarks",
+    "evaluation",
 }
 
 

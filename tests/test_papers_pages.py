@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 import noregret
-from experiments.catalogue import PLATES
+from evaluation.papers.catalogue import PLATES
 
 SOURCE = Path(noregret.__file__).parent
 ROOT = SOURCE.parents[1]
@@ -182,7 +182,7 @@ def test_every_departure_in_the_code_is_on_a_page() -> None:
     told = {
         (page.parent / target).resolve() for page in PAPERS for _, target in links(page.read_text())
     }
-    code = [*SOURCE.rglob("*.py"), *(ROOT / "experiments").rglob("*.py")]
+    code = [*SOURCE.rglob("*.py"), *(ROOT / "evaluation").rglob("*.py")]
     departing = [path for path in code if "Differs:" in path.read_text()]
     assert len(departing) >= 10
     assert [path.name for path in departing if path.resolve() not in told] == []

@@ -11,22 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import __main__ as speed
-from benchmarks.cases import all_cases
-from benchmarks.machine import describe
-from benchmarks.results import Results
-from benchmarks.subjects import Floor
-from compare import command as comparison
-from compare.contestants import CONTESTANTS
-from compare.lineup import QUICK, QUICK_BUDGET, QUICK_SEEDS
-from compare.match import play
-from compare.problems import PROBLEMS
-from experiments import command as papers
-from experiments.catalogue import PLATES
-from experiments.cells import Cell
-from experiments.data import Missing
-from experiments.problems import problem
-from experiments.settings import sweep
+from evaluation.comparison import command as comparison
+from evaluation.comparison.lineup import QUICK, QUICK_BUDGET, QUICK_SEEDS
+from evaluation.data.files import Missing
+from evaluation.methods.contestants import CONTESTANTS
+from evaluation.papers import command as papers
+from evaluation.papers.catalogue import PLATES
+from evaluation.papers.settings import sweep
+from evaluation.problems.comparison import PROBLEMS
+from evaluation.problems.papers import problem
+from evaluation.runs.cells import Cell
+from evaluation.runs.match import play
+from evaluation.speed import __main__ as speed
+from evaluation.speed.cases import all_cases
+from evaluation.speed.machine import describe
+from evaluation.speed.results import Results
+from evaluation.speed.subjects import Floor
 
 PEERS = [name for name in ("torch", "botorch", "optuna") if importlib.util.find_spec(name) is None]
 needs_peers = pytest.mark.skipif(bool(PEERS), reason=f"without {', '.join(PEERS)}: extra bench")
@@ -52,7 +52,9 @@ def test_every_benchmark(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) 
     """A case that fails is a row of its table that says so, which nobody reads for months."""
     floor = Floor(bandwidth=10e9, flops=100e9)
     monkeypatch.setattr(speed, "measured_machine", lambda _: (describe(), floor))
-    monkeypatch.setattr("benchmarks.subjects.QUICK_SECONDS", 600.0)  # a busy machine fails nobody
+    monkeypatch.setattr(
+        "evaluation.speed.subjects.QUICK_SECONDS", 600.0
+    )  # a busy machine fails nobody
     assert speed.main([name, "--quick", "--resume", "--threads", "1", "--out", str(out)]) == 0
     results, case = Results.read(out / "benchmarks" / "results.json"), all_cases(quick=True)[name]
     for subject in case.subjects:
@@ -62,7 +64,7 @@ def test_every_benchmark(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) 
         assert not results.trouble(subject), f"{subject.label}: {results.trouble(subject)}"
     for goal in case.goals:
         assert goal.quantity.of(results) is not None, goal.text
-    assert f"`python -m benchmarks {name}`" in (out / "benchmarks.md").read_text()
+    assert f"`python -m evaluation.speed {name}`" in (out / "benchmarks.md").read_text()
 
 
 @pytest.mark.parametrize("name", PLATES)

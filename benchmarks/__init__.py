@@ -1,4 +1,0 @@
-"""Measures the library against the machine's limit, the papers and what else one would use.
-
-`make bench` runs all of it; `python -m benchmarks --list` names the cases.
-"""

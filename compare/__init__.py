@@ -1,1 +1,0 @@
-"""Default settings against what one would run instead, on many pools: docs/comparison.md."""

@@ -1,0 +1,1 @@
+"""Default settings against other methods, on many pools: docs/results/comparison.md."""

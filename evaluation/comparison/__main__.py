@@ -1,0 +1,13 @@
+"""One BLAS thread a process: the work is shared by processes, and times are of one core."""
+
+import os
+import sys
+
+from evaluation.papers.__main__ import THREADS
+
+os.environ.update(THREADS)
+
+if __name__ == "__main__":
+    from evaluation.comparison.command import main
+
+    sys.exit(main())

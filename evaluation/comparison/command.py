@@ -1,0 +1,83 @@
+"""`python -m evaluation.comparison`: run what is missing, draw, and write the page."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from evaluation.comparison.lineup import lineup
+from evaluation.comparison.report import MARK, PAGE, publish, section
+from evaluation.comparison.summary import Standings
+from evaluation.methods.contestants import CONTESTANTS
+from evaluation.papers.report import into_page
+from evaluation.problems.comparison import PROBLEMS
+from evaluation.runs.archive import publish_runs, restore_runs
+from evaluation.runs.match import play
+from evaluation.runs.options import shared_parser, told
+from evaluation.runs.store import Store
+from evaluation.runs.work import share
+
+OUT = Path(__file__).parents[1] / "out" / "comparison"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the contestants and problems named, or all of them; return the exit status."""
+    options = _parser().parse_args(arguments)
+    if options.list:
+        for one in CONTESTANTS.values():
+            print(f"{one.name:14} {one.title}: T ≤ {one.most}, {one.seeds} seeds")
+        print(f"on {', '.join(PROBLEMS)}")
+        return 0
+    known = (
+        ("--only", options.only, [*CONTESTANTS]),
+        ("--problems", options.problems, [*PROBLEMS]),
+    )
+    for option, names, table in known:
+        if unknown := [name for name in names if name not in table]:
+            print(
+                f"{option}: no {', '.join(unknown)}; there are {', '.join(table)}.", file=sys.stderr
+            )
+            return 2
+    return told(lambda: _make(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = shared_parser(
+        "python -m evaluation.comparison", "Compare methods at their default settings."
+    )
+    parser.add_argument("--only", type=_names, default=list(CONTESTANTS), help="such as auto,tpe")
+    parser.add_argument("--problems", type=_names, default=list(PROBLEMS), help="such as gb1,oer")
+    return parser
+
+
+def _make(options: argparse.Namespace) -> int:
+    """Run what is named, then publish all that is stored; a quick run leaves docs as they are."""
+    store = Store(options.cells or OUT / ("quick-cells" if options.quick else "cells"))
+    named = lineup(quick=options.quick, only=options.only, problems=options.problems)
+    folder = OUT / "quick" if options.quick else PAGE.with_suffix("")
+    restore_runs(folder / "runs", store)
+    failed = 0
+    if not options.draw:
+        failed = share(named, store.folder, jobs=options.jobs, minutes=options.minutes, play=play)
+    everything = lineup(quick=options.quick)
+    standings = Standings.of(everything, store)
+    if not standings.samples:
+        print("nothing has been run yet; nothing is drawn.", file=sys.stderr)
+        return 1
+    reached = publish(standings, folder)
+    publish_runs(everything, store, folder / "runs")
+    if not options.quick:
+        into_page(PAGE, MARK, section(standings, reached, folder.name))
+    met = sum(one.met for one in reached)
+    print(f"{met} of {len(reached)} goals are met; {folder}")
+    for one in reached:
+        print(f"  {'yes' if one.met else 'NO '}  {one.says}: {one.found}")
+    if failed:
+        print(f"{failed} processes had runs that failed; see above.", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

@@ -1,0 +1,1 @@
+"""Raw data: where files are found, and what they are made of."""

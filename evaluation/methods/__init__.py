@@ -1,0 +1,1 @@
+"""What optimises: methods of the library, of the papers and of others."""

@@ -1,0 +1,53 @@
+"""The library's algorithms by name, as the benchmark runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import noregret as nr
+from evaluation.problems.speed import NOISE_STD, Problem
+from evaluation.speed.subjects import Work
+
+Options = dict[str, Any]
+
+ALGORITHMS: dict[str, tuple[Callable[..., nr.Optimizer], Options]] = {
+    "auto": (nr.auto, {}),
+    "gp_ucb": (nr.gp_ucb, {}),
+    "gp_ei": (nr.gp_ei, {}),
+    "gp_bucb": (nr.gp_bucb, {"limit": 2.0}),
+    "bkb": (nr.bkb, {}),
+    "bbkb global": (nr.bbkb, {"limit": 2.0, "oversample": 2.0}),
+    "bbkb global sticky": (nr.bbkb, {"limit": 2.0, "oversample": 2.0, "dictionary": "sticky"}),
+    "bbkb local": (nr.bbkb, {"limit": 2.0, "oversample": 2.0, "rule": "local"}),
+    "mini_gp_ucb": (nr.mini_gp_ucb, {"limit": 2.0}),
+    "mini_gp_ucb bayesian": (nr.mini_gp_ucb, {"limit": 2.0, "width": nr.BayesianWidth()}),
+    "mini_gp_ei": (nr.mini_gp_ei, {"limit": 2.0}),
+    "uniform": (nr.uniform, {}),
+    "uniform by 100": (nr.uniform, {"batch_size": 100}),
+    "epsilon_greedy": (nr.epsilon_greedy, {}),
+    "epsilon_greedy by 100": (nr.epsilon_greedy, {"batch_size": 100}),
+}
+
+
+def make_optimizer(name: str, problem: Problem) -> nr.Optimizer:
+    """Return a fresh optimiser of that name for the problem, at its seed."""
+    algorithm, options = ALGORITHMS[name]
+    model: Options = {"kernel": problem.kernel, "noise_std": NOISE_STD}
+    if algorithm in (nr.auto, nr.uniform, nr.epsilon_greedy):  # to whom nothing is told
+        model = {}
+    return algorithm(problem.pool(), **model, **options, seed=problem.seed)
+
+
+def work_of(optimizer: nr.Optimizer) -> Work | None:
+    """Return the library's count of its work; None where it keeps none, as baselines do."""
+    counter = getattr(getattr(optimizer.policy, "search", None), "work", None)
+    if counter is None:
+        return None
+    return Work(
+        rankings=int(counter.rankings),
+        refreshed=int(counter.refreshed),
+        scanned=int(counter.scanned),
+        bytes=int(counter.bytes),
+        flops=int(counter.flops),
+    )

@@ -1,0 +1,66 @@
+"""What plays: asks for points, is told values, recommends one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Protocol, final
+
+import noregret as nr
+from evaluation.problems.comparison.base import Observations, Problem
+from noregret.arrays import Vector
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Advice:
+    """What a method recommends, and between which values it says that the truth lies."""
+
+    point: Observations  # one
+    lower: float = math.nan
+    upper: float = math.nan
+
+
+class Player(Protocol):
+    """One method on one problem; `ask`, `tell` and `advise` are timed, `points` is not."""
+
+    def ask(self, at_most: int) -> None:
+        """Make up one's mind about at most so many evaluations."""
+        ...
+
+    def points(self) -> Observations:
+        """Return what was asked for, as members of the pool or points of the box."""
+        ...
+
+    def tell(self, values: Vector) -> None:
+        """Learn the values of these points, in order."""
+        ...
+
+    def advise(self) -> Advice:
+        """Recommend a point."""
+        ...
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Ours:
+    """An optimizer of the library."""
+
+    problem: Problem
+    optimizer: nr.Optimizer
+    _batch: nr.Batch | None = field(default=None, init=False)
+
+    def ask(self, at_most: int) -> None:
+        self._batch = self.optimizer.ask(at_most=at_most)
+
+    def points(self) -> Observations:
+        assert self._batch is not None, "ask first"
+        return self.problem.batch(self._batch)
+
+    def tell(self, values: Vector) -> None:
+        assert self._batch is not None, "ask first"
+        self.optimizer.tell(self._batch, values)
+
+    def advise(self) -> Advice:
+        best = self.optimizer.best()
+        return Advice(self.problem.recommended(best), best.lower, best.upper)

@@ -1,0 +1,1 @@
+"""The papers' figures: `python -m evaluation.papers --list` names those that can be made."""

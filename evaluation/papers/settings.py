@@ -1,0 +1,106 @@
+"""The settings of a paper's figures, from its TOML file to lines."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, final
+
+from evaluation.problems.papers import architectures
+from evaluation.runs.cells import Setting
+from evaluation.runs.lines import Line
+
+FOLDER = Path(__file__).parent
+SIGNS = {"bandwidth": "σ", "limit": "C̃"}  # of what panels differ by
+NAS = "nas"  # NAS-Bench-101 where its outcomes are at hand, else what stands in for it
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """All lines of a figure."""
+
+    lines: tuple[Line, ...]
+
+    def of(self, problem: str, *, panel: str = "", history: int = 0) -> list[Line]:
+        """Return the lines of one panel."""
+        where = (problem, panel, history)
+        return [line for line in self.lines if (line.problem, line.panel, line.history) == where]
+
+    @property
+    def problems(self) -> list[str]:
+        return list(dict.fromkeys(line.problem for line in self.lines))
+
+    @property
+    def panels(self) -> list[str]:
+        return list(dict.fromkeys(line.panel for line in self.lines))
+
+
+def sweep(figure: str, *, quick: bool = False) -> Sweep:
+    """Return the lines of a figure, named by its paper and its table in that paper's settings.
+
+    The table says `problems`, `methods`, `horizon` and `repetitions`; and where needed
+
+    - `given`: arguments for all methods that take them (a method's `takes`, else any);
+    - `each`: an argument and its values, a panel for each;
+    - `set.<problem>.<method>`: arguments of one line;
+    - `history`: numbers of past evaluations, with `bandwidth_by_history`;
+    - `tune`: a grid for all methods that take it, beside a method's own `tune`;
+    - `tuning`: repetitions of each entry of these grids;
+    - `fewer.<method>`: repetitions of a method that would take too long, or a list of them, one
+      for each value of `each`;
+    - `quick`: what is different in a quick run.
+    """
+    paper, name = figure.split("-", 1)
+    held = tomllib.loads((FOLDER / paper / "settings.toml").read_text())
+    table: dict[str, Any] = {**held[name], **(held[name].get("quick", {}) if quick else {})}
+    problems = [one for name in table["problems"] for one in _stand_ins(name)]
+    argument, values = next(iter(table.get("each", {"": [0.0]}).items()))
+    lines = []
+    for problem, history, (at, value) in product(
+        problems, table.get("history", [0]), enumerate(values)
+    ):
+        given = dict(table.get("given", {}))
+        if argument:
+            given[argument] = value
+        if by_history := table.get("bandwidth_by_history"):
+            given["bandwidth"] = by_history[str(history)]
+        for label in table["methods"]:
+            own = table.get("set", {}).get(problem, {}).get(label, {})
+            fewer = table.get("fewer", {}).get(label, table["repetitions"])
+            lines.append(
+                Line(
+                    problem=problem,
+                    label=label,
+                    settings=_grid(held["methods"][label], given, table.get("tune", {}), own),
+                    horizon=table["horizon"],
+                    repetitions=min(
+                        fewer[at] if isinstance(fewer, list) else fewer, table["repetitions"]
+                    ),
+                    tuning=table.get("tuning", 1),
+                    history=history,
+                    panel=f"{SIGNS[argument]} = {value:g}" if argument else "",
+                )
+            )
+    return Sweep(tuple(lines))
+
+
+def _stand_ins(name: str) -> tuple[str, ...]:
+    return architectures() if name == NAS else (name,)
+
+
+def _grid(
+    method: dict[str, Any], given: Setting, tune: dict[str, list[Any]], own: Setting
+) -> tuple[Setting, ...]:
+    """Return all settings of a method's grid, with what a figure gives and tunes."""
+    takes = method.get("takes")
+    fixed = {key: value for key, value in method.items() if key not in ("takes", "tune")}
+    fixed |= {key: value for key, value in given.items() if takes is None or key in takes}
+    grid = {key: values for key, values in tune.items() if takes is None or key in takes}
+    grid |= method.get("tune", {})
+    return tuple(
+        {**fixed, **dict(zip(grid, values, strict=True)), **own}
+        for values in product(*grid.values())
+    )

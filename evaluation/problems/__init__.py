@@ -1,0 +1,1 @@
+"""What is optimised: the problems of each study, and what they share."""

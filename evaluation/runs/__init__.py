@@ -1,0 +1,1 @@
+"""Runs: made, stored, published and read back."""

@@ -1,0 +1,4 @@
+"""Measures the library against the machine's limit, the papers and what else one would use.
+
+`make bench` runs all of it; `python -m evaluation.speed --list` names the cases.
+"""

@@ -1,1 +1,0 @@
-"""The papers' experiments: `python -m experiments --list` names the figures that can be made."""

@@ -1,0 +1,283 @@
+"""Ranks, ratios and goals of runs made up so that they are known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from evaluation.comparison import drawing
+from evaluation.comparison.goals import Goal, goals
+from evaluation.comparison.report import numbers, publish, section
+from evaluation.comparison.summary import (
+    Sample,
+    Standings,
+    across,
+    average_ranks,
+    difference,
+    figure,
+    quantile,
+)
+from evaluation.methods.contestants import CONTESTANTS
+from evaluation.runs.cells import Cell
+from evaluation.runs.lines import Line
+from evaluation.runs.match import Reading
+from evaluation.runs.store import Store
+
+
+def sample(
+    regret: Sequence[float],
+    simple: Sequence[float] | None = None,
+    seconds: float = 0.1,
+    covered: Sequence[bool | None] = (),
+) -> Sample:
+    n = len(regret)
+    return Sample(
+        regret=np.array(regret),
+        simple=np.array(regret if simple is None else simple),
+        seconds=np.full(n, seconds),
+        unique=np.full(n, 7.0),
+        covered=tuple(covered) or (True,) * n,
+    )
+
+
+def standings(**held: Sample) -> Standings:
+    """Names are problem, contestant and budget, as in a_tpe_200."""
+    points = {}
+    for name, one in held.items():
+        pool, who, budget = name.split("_")
+        points[pool, who, int(budget)] = one
+    return Standings(points)
+
+
+THREE = standings(
+    a_auto_200=sample([0.1, 0.1]),
+    a_tpe_200=sample([0.4, 0.4]),
+    a_uniform_200=sample([1.0, 1.0]),
+    b_auto_200=sample([0.3, 0.3]),
+    b_tpe_200=sample([0.2, 0.2]),
+    b_uniform_200=sample([0.9, 0.9]),
+)
+
+
+def test_ranks_are_averaged_over_pools() -> None:
+    ranks = average_ranks(THREE, "regret", 200)
+    assert {who: one.value for who, one in ranks.items()} == {"auto": 1.5, "tpe": 1.5, "uniform": 3}
+    assert all(one.low == one.value == one.high for one in ranks.values())  # seeds agree
+
+
+def test_equal_means_share_a_rank() -> None:
+    held = standings(a_auto_50=sample([0.0]), a_tpe_50=sample([0.0]), a_uniform_50=sample([1.0]))
+    ranks = average_ranks(held, "simple", 50)
+    assert [ranks[who].value for who in ("auto", "tpe", "uniform")] == [1.5, 1.5, 3.0]
+
+
+def test_only_pools_that_all_have_run_are_ranked() -> None:
+    """A method that was run on easy pools only would look good."""
+    held = Standings({**THREE.samples, ("c", "auto", 200): sample([0.0])})
+    assert held.pools(200) == ["a", "b"]
+    assert held.pools(200, ["auto"]) == ["a", "b", "c"]
+    assert average_ranks(held, "regret", 200)["auto"].value == 1.5
+
+
+def test_intervals_are_those_of_means_of_seeds_drawn_again() -> None:
+    """Against the normal interval of a mean, which many seeds must come near to."""
+    values = np.random.default_rng(0).normal(1.0, 0.2, size=400)
+    held = standings(a_auto_50=sample(values.tolist()))
+    found = across(held, "regret", 50, "auto", ["a"])
+    half = 1.96 * values.std() / 20
+    assert found.value == pytest.approx(values.mean())
+    assert found.high - found.low == pytest.approx(2 * half, rel=0.15)
+    assert found.low < found.value < found.high
+
+
+def test_a_difference_is_of_the_first_to_the_second() -> None:
+    found = difference(THREE, "regret", 200, "a", ("auto", "uniform"))
+    assert [found.value, found.low, found.high] == pytest.approx([-0.9] * 3)
+
+
+def test_quantiles_count_every_pool_alike() -> None:
+    """Four runs of one pool must not outweigh one run of another."""
+    held = standings(a_tpe_50=sample([0.0, 0.0, 0.0, 0.0]), b_tpe_50=sample([1.0]))
+    assert quantile(held, "simple", 50, "tpe", ["a", "b"], 0.5) == 0.0
+    assert quantile(held, "simple", 50, "tpe", ["a", "b"], 0.51) == 1.0
+    assert quantile(held, "simple", 50, "tpe", ["a"], 0.9) == 0.0
+
+
+def test_figures_read_as_a_number_with_its_interval() -> None:
+    assert str(figure(np.array([0.5, 0.25, 0.25, 0.75, 0.75]))) == "0.5 (0.25 to 0.75)"
+    assert str(figure(np.array([0.5, 0.5, 0.5]))) == "0.5"
+
+
+def found(held: Standings, word: str) -> list[Goal]:
+    return [one for one in goals(held) if word in one.says]
+
+
+def test_the_best_average_rank_is_a_goal() -> None:
+    (goal,) = found(THREE, "average rank")
+    assert goal.met  # a tie is the best rank
+    worse = Standings({**THREE.samples, ("a", "auto", 200): sample([0.5, 0.5])})
+    (goal,) = found(worse, "average rank")
+    assert not goal.met
+    assert goal.verdict == "**missed**"
+    assert "Optuna TPE 1" in goal.found
+
+
+def test_half_of_tpe_is_a_median_over_pools() -> None:
+    (goal,) = found(THREE, "half of TPE")  # 0.25 and 1.5
+    assert goal.found.startswith("0.875 ")
+    assert not goal.met
+    better = Standings({**THREE.samples, ("b", "auto", 200): sample([0.15, 0.15])})
+    (goal,) = found(better, "half of TPE")  # 0.25 and 0.75
+    assert goal.met
+
+
+def test_simple_regret_is_held_against_the_best_of_the_others() -> None:
+    held = standings(
+        a_auto_50=sample([1.0, 1.0], simple=[0.1, 0.5]),
+        a_tpe_50=sample([1.0, 1.0], simple=[0.2, 0.4]),
+        a_uniform_50=sample([1.0, 1.0], simple=[0.0, 0.0]),  # a floor, not one of the others
+    )
+    median, tail = found(held, "best of the others")
+    assert median.met
+    assert "0.1; best of the others Optuna TPE 0.2" in median.found
+    assert not tail.met
+
+
+def test_worse_than_uniform_is_said_where_the_interval_says_so() -> None:
+    held = standings(
+        a_auto_50=sample([1.2, 1.3, 1.2, 1.3], simple=[0.5] * 4),
+        a_uniform_50=sample([1.0, 1.1, 1.0, 1.1], simple=[0.5] * 4),
+        b_auto_50=sample([1.2, 0.2, 1.4, 1.6]),
+        b_uniform_50=sample([1.0, 1.1, 1.0, 1.1]),
+    )
+    cumulative, simple = found(held, "worse than uniform")
+    assert cumulative.found == "worse on a"  # b is higher too, but scatters
+    assert not cumulative.met
+    assert simple.met
+
+
+def test_no_interval_covers_nothing() -> None:
+    held = standings(a_auto_50=sample([1.0] * 10, covered=[True] * 9 + [None]))
+    (goal,) = found(held, "covers")
+    assert goal.met
+    assert goal.found == "90.0% of 10"
+    held = standings(a_auto_50=sample([1.0] * 10, covered=[True] * 8 + [None, False]))
+    assert not found(held, "covers")[0].met
+
+
+def test_time_is_that_of_the_slowest_pool() -> None:
+    held = standings(
+        a_auto_200=sample([1.0], seconds=0.5),
+        b_auto_200=sample([1.0], seconds=1.5),
+        a_auto_10000=sample([1.0], seconds=9.0),
+        a_auto_1000=sample([1.0], seconds=99.0),  # no goal
+    )
+    short, long = found(held, "optimiser time")
+    assert (short.met, long.met) == (False, True)
+    assert "1.5 s on b" in short.found
+
+
+def test_no_goal_without_runs_of_ours() -> None:
+    held = standings(a_tpe_50=sample([1.0]), a_uniform_50=sample([1.0]))
+    assert goals(held) == []
+
+
+def reading(scale: float) -> Reading:
+    return Reading(
+        budgets=[50, 200],
+        regret=[100.0 * scale, 200.0 * scale],
+        simple=[1.0 * scale, 0.5 * scale],
+        covered=[None, True],
+        width=[None, 2.0],
+        unique=[50, 120],
+        seconds=[0.1, 0.4],
+        uniform=2.0,
+    )
+
+
+def test_readings_become_ratios_over_uniform(tmp_path: Path) -> None:
+    """100 over 50 draws that lose 2 on average: no better than uniform."""
+    store = Store(tmp_path)
+    for seed, scale in ((0, 1.0), (2, 0.5)):  # 1 is still missing
+        cell = Cell.of("a", {"algorithm": "tpe"}, horizon=200, repetition=seed)
+        store.write(cell, reading(scale))
+    line = Line("a", "tpe", ({"algorithm": "tpe"},), 200, 20)
+    held = Standings.of([line], store)
+    assert held.budgets == (50, 200)
+    assert held["a", "tpe", 50].regret.tolist() == [1.0, 0.5]
+    assert held["a", "tpe", 200].regret.tolist() == [0.5, 0.25]
+    assert held["a", "tpe", 50].simple.tolist() == [0.5, 0.25]
+    assert held["a", "tpe", 200].covered == (True, True)
+
+
+def everybody() -> Standings:
+    rng = np.random.default_rng(0)
+    return Standings(
+        {
+            (name, who, T): sample(rng.random(3).tolist(), seconds=0.01 * T)
+            for T in (50, 200, 1000, 10_000)
+            for who, one in CONTESTANTS.items()
+            for name in ("a", "b", "c")
+            if one.most >= T
+        }
+    )
+
+
+def test_pictures_numbers_and_tables_are_made(tmp_path: Path) -> None:
+    held = everybody()
+    reached = publish(held, tmp_path)
+    for name in ("ranks", "regret", "simple", "times"):
+        assert imread(tmp_path / f"{name}.png").std() > 0.01
+    text = json.loads((tmp_path / "results.json").read_text())
+    assert text == json.loads(json.dumps(numbers(held, reached)))
+    assert len(text["pools"]) == len(held.samples)
+    page = section(held, reached, "comparison")
+    for one in CONTESTANTS.values():
+        assert one.title in page
+    assert "### T = 10000, 3 pools" in page
+    assert "auto (3)" in page  # how many repetitions
+    assert page.count("\n| a |") == 2 * 4
+
+
+@pytest.mark.parametrize("lowest", [0.3, 0.03, 1e-3, 1e-9])
+def test_no_label_stands_on_another(lowest: float) -> None:
+    """However many decades an axis has."""
+    points = list(everybody().samples)
+    levels = np.random.default_rng(0).permutation(np.geomspace(lowest, 1.3, len(points)))
+    held = Standings(
+        {place: sample([x], seconds=x) for place, x in zip(points, levels.tolist(), strict=True)}
+    )
+    pictures = [drawing.ranks(held), drawing.times(held)]
+    for picture in [*pictures, *(drawing.pools(held, one) for one in ("regret", "simple"))]:
+        picture.draw_without_rendering()
+        for axes in picture.axes:
+            for axis in (axes.xaxis, axes.yaxis):
+                boxes = [
+                    one.get_window_extent()
+                    for one in axis.get_ticklabels(which="both")
+                    if one.get_text()
+                ]
+                assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_pictures_of_what_has_been_run_so_far(tmp_path: Path) -> None:
+    """Where nobody can be ranked, the picture says so."""
+    held = standings(a_auto_50=sample([0.5]), b_tpe_50=sample([0.7, 0.9]))
+    said = [one.get_text() for axes in drawing.ranks(held).axes for one in axes.texts]
+    assert said == ["not all have been run on any problem yet"] * 2
+    publish(held, tmp_path)
+    assert imread(tmp_path / "regret.png").std() > 0.01
+
+
+def test_a_table_of_what_has_been_run_so_far() -> None:
+    """Pools that wait for somebody must not stop the page."""
+    held = standings(a_auto_50=sample([0.5]), b_tpe_50=sample([0.7, 0.9]))
+    page = section(held, goals(held), "comparison")
+    assert "No pool has been run by everybody yet." in page
+    assert "| b |  | **0.8** |" in page

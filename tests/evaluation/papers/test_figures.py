@@ -1,0 +1,193 @@
+"""Pictures, numbers and pages, made of runs of a small problem."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from evaluation.data.files import Missing
+from evaluation.papers.catalogue import PLATES
+from evaluation.papers.command import main
+from evaluation.papers.plates import Plate
+from evaluation.papers.report import LINK, PAGES, RESULTS, into_page, publish, section
+from evaluation.papers.settings import Sweep, sweep
+from evaluation.problems import papers as problems
+from evaluation.problems.papers.base import Problem
+from evaluation.runs.cells import Setting
+from evaluation.runs.lines import Line
+from evaluation.runs.store import Store
+from evaluation.runs.work import work
+from small_runs import small
+
+RUNS = [name for name, plate in PLATES.items() if plate.runs]
+
+
+@pytest.fixture(autouse=True)
+def _small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("small", "other"):
+        monkeypatch.setitem(problems.PROBLEMS, name, small)
+
+
+def shrunk(plate: Plate, repetitions: int = 2) -> Sweep:
+    """A plate's own lines, on the small problem, with one setting and few steps."""
+    held = sweep(plate.runs)
+    names = dict(zip(held.problems, ("small", "other", "f116", "f104"), strict=False))
+    lines = [
+        Line(
+            problem=names[line.problem],
+            label=line.label,
+            settings=(_small_setting(line.settings[0]),),
+            horizon=40,
+            repetitions=repetitions,
+            history=line.history,
+            panel=line.panel,
+        )
+        for line in held.lines
+    ]
+    return Sweep(tuple(lines))
+
+
+def _small_setting(setting: Setting) -> Setting:
+    kept: Setting = {key: value for key, value in setting.items() if "bandwidth" not in key}
+    if len(kept) != len(setting):
+        kept["bandwidth"] = 0.3
+    return kept
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_plate_is_drawn_and_its_numbers_are_those_of_the_runs(name: str, tmp_path: Path) -> None:
+    """What a page says must be what was run."""
+    plate = PLATES[name]
+    held, store = shrunk(plate), Store(tmp_path / "cells")
+    work(held.lines, store.folder)
+    claims = publish(plate, held, store, tmp_path)
+
+    picture = imread(tmp_path / f"{name}.png")
+    assert len(np.unique(picture.reshape(-1, picture.shape[-1]), axis=0)) > 20
+    numbers = json.loads((tmp_path / f"{name}.json").read_text())
+    shown = [line for line in held.lines if line.history in plate.histories]
+    assert len(numbers["lines"]) == len(shown)
+    assert [claim["agrees"] for claim in numbers["claims"]] == [claim.agrees for claim in claims]
+    for line, entry in zip(shown, numbers["lines"], strict=True):
+        runs = line.runs(store)
+        assert entry["repetitions"] == 2
+        assert entry["steps"][-1] == 40
+        if "regret ratio" in plate.quantities:
+            ratios = [run["regret"][-1] / (40 * run["uniform"]) for run in runs]
+            found = entry["curves"]["regret ratio"]["mean"][-1]
+            assert found == pytest.approx(np.mean(ratios), rel=1e-3)
+
+    text = section(plate, held, store, claims)
+    assert f"({LINK}/{name}.png)" in text
+    assert "(2)" in text
+    assert text.count("| yes |") + text.count("| **no** |") == len(claims) > 0
+    for line in held.lines:
+        assert line.label in text
+
+
+def test_a_section_goes_between_its_markers_and_nothing_else_changes(tmp_path: Path) -> None:
+    """The hand-written half of a page, and other figures, must survive every run."""
+    plate, page = PLATES["bbkb-fig1"], tmp_path / "page.md"
+    others = "<!-- bbkb-fig2 -->\n\nsecond\n\n<!-- /bbkb-fig2 -->\n\nafter\n"
+    page.write_text(f"before\n\n<!-- bbkb-fig1 -->\nold\n<!-- /bbkb-fig1 -->\n\nwhy\n{others}")
+    for _ in range(2):
+        into_page(page, plate.name, "new")
+        assert page.read_text() == (
+            "before\n\n<!-- bbkb-fig1 -->\n\nnew\n\n<!-- /bbkb-fig1 -->\n\nwhy\n" + others
+        )
+
+
+def test_a_page_without_a_place_is_left_as_it_is(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before <!-- bbkb-fig1 --> and no end")
+    with pytest.raises(ValueError, match="no place for bbkb-fig1"):
+        into_page(page, "bbkb-fig1", "new")
+    assert page.read_text() == "before <!-- bbkb-fig1 --> and no end"
+
+
+def test_the_command_names_figures_and_refuses_others(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    listed = capsys.readouterr().out
+    for name in PLATES:
+        assert name in listed
+    assert main(["bbkb-fig9"]) == 2
+    assert "no figure bbkb-fig9; there are bkb-fig1" in capsys.readouterr().err
+
+
+def test_missing_data_are_told_of_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not an hour later, and not as somebody else's traceback."""
+
+    def absent() -> Problem:
+        raise Missing("no abalone.csv.gz anywhere; NOREGRET_DATA may name another folder.")
+
+    problems.problem.cache_clear()
+    monkeypatch.setitem(problems.PROBLEMS, "abalone", absent)
+    monkeypatch.setattr("evaluation.papers.command.OUT", tmp_path)
+    assert main(["bbkb-fig5", "--quick", "--jobs", "1"]) == 1
+    assert "NOREGRET_DATA" in capsys.readouterr().err
+
+
+def test_no_process_at_all_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--jobs", "0"])
+    assert "must be a whole number of at least 1, got 0" in capsys.readouterr().err
+
+
+def test_a_run_by_processes_is_drawn_and_goes_on_where_it_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a user types, from nothing to the picture; the second time nothing is run."""
+    plate = PLATES["mini-fig3"]
+    held = sweep(plate.runs)
+    few = [
+        replace(line, settings=line.settings[:2], horizon=20, repetitions=2) for line in held.lines
+    ]
+    monkeypatch.setattr("evaluation.papers.command.sweep", lambda *_, **__: Sweep(tuple(few)))
+    monkeypatch.setattr("evaluation.papers.command.OUT", tmp_path)
+    assert main(["mini-fig3", "--quick", "--jobs", "2"]) == 0
+    first = capsys.readouterr().out
+    assert (tmp_path / "quick" / "mini-fig3.png").exists()
+    written = {path: path.stat().st_mtime_ns for path in (tmp_path / "quick-cells").glob("*.json")}
+    assert len(written) > 50
+    assert main(["mini-fig3", "--quick", "--jobs", "2"]) == 0
+    assert capsys.readouterr().out == first
+    assert {path: path.stat().st_mtime_ns for path in written} == written
+
+
+def test_a_plate_without_runs_is_made_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.papers.command.OUT", tmp_path)
+    assert main(["bbkb-lemma3", "--quick"]) == 0
+    assert "bbkb-lemma3: 0 of 2 claims hold" in capsys.readouterr().out
+    assert (tmp_path / "quick" / "bbkb-lemma3.png").exists()
+
+
+def test_a_plate_with_runs_missing_is_not_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a figure would be taken for a whole one."""
+    monkeypatch.setattr("evaluation.papers.command.OUT", tmp_path)
+    assert main(["mini-fig3", "--quick", "--draw"]) == 0
+    assert "not all methods have been run yet" in capsys.readouterr().err
+    assert not (tmp_path / "quick").exists()
+
+
+@pytest.mark.parametrize("name", PLATES)
+def test_what_is_published_is_whole(name: str) -> None:
+    """Every plate has its picture, its numbers, and its place in its paper's page."""
+    page = (PAGES / f"{PLATES[name].paper}.md").read_text()
+    assert (RESULTS / f"{name}.png").exists()
+    assert f"### {PLATES[name].title}" in page
+    numbers = json.loads((RESULTS / f"{name}.json").read_text())
+    for claim in numbers["claims"]:
+        assert claim["measured"] in page
+    for line in numbers["lines"]:
+        assert line["repetitions"] >= 1

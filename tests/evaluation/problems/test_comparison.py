@@ -1,0 +1,219 @@
+"""Problems are what their data say: shapes, truths, answers and budgets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from evaluation.data.files import Missing
+from evaluation.problems.comparison import PROBLEMS, RECORDED, base
+from evaluation.problems.comparison.base import Problem, recorded, replicated
+from evaluation.problems.comparison.boxes import ackley, branin, hartmann
+from evaluation.problems.comparison.items import Clicks
+from evaluation.problems.comparison.listing import Listing, coded, framed, measured
+from evaluation.problems.comparison.space import Parameter, Space
+
+COUNTS = {
+    **{name: 15_625 for name in PROBLEMS if name.startswith("nasbench201")},
+    **{name: 62_208 for name in PROBLEMS if name.startswith("fcnet")},
+    **{"nasbench-macro": 6561, "crossed-barrel": 600, "open-bandit": 80, "gb1": 149_361},
+    **{"buchwald-hartwig": 3955, "suzuki": 3696, "direct-arylation": 1728, "oer": 8481},
+    **{"enamine": 49_706, "abalone": 4177, "cadata": 20_640},
+}
+BEST = {  # by hand, from the data's description
+    **{"gb1": 8.76, "enamine": 9.9, "abalone": 29.0, "cadata": 500_001.0, "oer": -0.34},
+    **{"suzuki": 100.0, "fcnet-protein": -np.log(0.2214), "nasbench-macro": 93.13},
+}
+
+
+@pytest.fixture(scope="module", params=COUNTS)
+def held(request: pytest.FixtureRequest) -> Problem:
+    try:
+        made = PROBLEMS[request.param]()
+    except Missing as error:
+        pytest.skip(str(error))
+    assert made.name == request.param
+    return made
+
+
+def test_a_pool_has_its_candidates_and_truths(held: Problem) -> None:
+    """A column read as another would be optimised just as well."""
+    N = COUNTS[held.name]
+    rows = np.arange(N)
+    values = held.truth(rows)
+    assert held.candidates == N
+    assert held.domain.dim == (held.numbers.shape[1] if isinstance(held.domain, nr.Pool) else 256)
+    assert held.space.table is not None
+    assert held.space.table.shape == (N, len(held.space.parameters))
+    assert values.max() == held.best == pytest.approx(BEST.get(held.name, held.best), abs=5e-3)
+    assert held.gaps(rows).mean() == pytest.approx(held.uniform)
+    assert (held.noise_std > 0) == (held.name not in RECORDED)
+
+
+def test_answers_scatter_around_the_truth(held: Problem) -> None:
+    rng = np.random.default_rng(0)
+    rows = np.argsort(held.truth(np.arange(COUNTS[held.name])))[-40:]
+    values = np.array([held.feedback(rows, rng) for _ in range(300)])
+    spread = np.ptp(values, axis=0)
+    assert (spread == 0).all() == (held.noise_std == 0)
+    assert held.noise_std or np.array_equal(values[0], held.truth(rows))
+    error = (values.mean(axis=0) - held.truth(rows)).mean() / held.uniform
+    assert abs(error) < 0.1  # of 12 000 answers, the widest spread being that of clicks
+
+
+def test_a_member_is_its_own_nearest(held: Problem) -> None:
+    """What a peer suggests must be what is evaluated, wherever it is in the pool."""
+    assert held.space.table is not None
+    for row in (0, 7, COUNTS[held.name] - 1):
+        found = held.space.nearest(held.space.table[row])
+        assert np.array_equal(held.space.table[found], held.space.table[row])
+        assert found <= row
+
+
+def test_groups_cover_the_columns(held: Problem) -> None:
+    if held.groups is not None:
+        columns = [column for group in held.groups for column in group]
+        assert sorted(columns) == list(range(held.domain.dim))
+
+
+def test_noise_is_a_twentieth_of_the_range() -> None:
+    listing = measured(("x",), np.arange(3.0)[:, None])
+    exact = recorded("some", "Some", listing, np.array([1.0, 5.0, 21.0]))
+    noisy = recorded("some", "Some", listing, np.array([1.0, 5.0, 21.0]), noisy=True)
+    rng = np.random.default_rng(0)
+    assert exact.noise_std == 0
+    assert noisy.noise_std == 1.0
+    assert noisy.name == "some-noisy"
+    assert noisy.feedback(np.full(10_000, 2), rng).std() == pytest.approx(1.0, abs=0.03)
+
+
+def test_budgets_end_at_the_candidates_without_noise() -> None:
+    """Nothing is left to learn once all was seen, unless answers scatter."""
+    listing = measured(("x",), np.arange(200.0)[:, None])
+    values = np.arange(200.0)
+    assert recorded("some", "Some", listing, values).budgets == (50, 200)
+    assert recorded("some", "Some", listing, values, noisy=True).budgets == base.BUDGETS
+    assert branin().budgets == base.BUDGETS
+
+
+def test_the_truth_of_replicates_is_the_mean_of_those_there_are() -> None:
+    listing = measured(("x",), np.arange(2.0)[:, None])
+    one = replicated("some", "Some", listing, np.array([[1.0, 2.0, np.nan], [1.0, 2.0, 6.0]]))
+    assert one.truth(np.array([0, 1])).tolist() == [1.5, 3.0]
+    answers = one.feedback(np.repeat([0, 1], 50), np.random.default_rng(0))
+    assert set(answers[:50]) == {1.0, 2.0}
+    assert set(answers[50:]) == {1.0, 2.0, 6.0}
+
+
+def test_clicks_come_at_their_rates() -> None:
+    rows = np.repeat([0, 1, 2], 20_000)
+    clicked = Clicks(np.array([0.0, 0.03, 1.0]))(rows, np.random.default_rng(0)).reshape(3, -1)
+    assert clicked.mean(axis=1) == pytest.approx([0.0, 0.03, 1.0], abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("problem", "top"),
+    [
+        (branin(), [[np.pi, 2.275]]),
+        (hartmann(), [[0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]]),
+        (ackley(), [[0.0] * 10]),
+    ],
+)
+def test_functions_have_their_known_maxima(problem: Problem, top: list[list[float]]) -> None:
+    """Regret is counted from there."""
+    assert isinstance(problem.domain, nr.Box)
+    assert problem.truth(np.array(top))[0] == pytest.approx(problem.best, abs=1e-5)
+    drawn = problem.domain.shown(problem.domain.sample(4000, np.random.default_rng(1)))
+    assert problem.truth(drawn).max() < problem.best
+    assert problem.gaps(drawn).mean() == pytest.approx(problem.uniform, rel=0.05)
+    assert problem.noise_std == pytest.approx(0.05 * (problem.best - problem.worst))
+
+
+def test_a_box_speaks_in_points_and_a_pool_in_rows() -> None:
+    flat = branin()
+    opt = nr.uniform(flat.domain, batch_size=4)
+    batch = opt.ask()
+    points = flat.batch(batch)
+    opt.tell(batch, flat.truth(points))
+    assert points.shape == (4, 2)
+    assert flat.truth(flat.recommended(opt.best()))[0] == flat.truth(points).max()
+    pool = recorded("some", "Some", measured(("x",), np.arange(9.0)[:, None]), np.arange(9.0))
+    opt = nr.uniform(pool.domain, batch_size=4)
+    batch = opt.ask()
+    rows = pool.batch(batch)
+    opt.tell(batch, pool.truth(rows))
+    assert pool.recommended(opt.best()).tolist() == [rows.max()]
+
+
+def test_the_order_of_a_table_tells_nothing() -> None:
+    """Ties go to the first row: of a table that is sorted by value, that would be the best."""
+    X, values = np.arange(400.0)[:, None], np.arange(400.0)[::-1].copy()
+    held = recorded("some", "Some", measured(("x",), X), values)
+    assert isinstance(held.domain, nr.Pool)
+    assert held.order is not None
+    assert held.domain.X[:, 0].tolist() == held.order.tolist()
+    assert held.numbers.tolist() == X.tolist()
+    assert abs(np.corrcoef(np.arange(400), held.truth(held.order))[0, 1]) < 0.1
+    opt = nr.uniform(held.domain)
+    opt.tell([7], [3.0])
+    assert held.recommended(opt.best()).tolist() == [held.order[7]]
+
+
+def test_codes_become_one_hot_columns() -> None:
+    listing = coded(("a", "b"), ("u", "v", "w"), np.array([[0, 2], [1, 1]], dtype=np.uint8))
+    assert isinstance(listing.pool, nr.Pool)
+    rows = np.array([[1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 1, 0]])
+    assert listing.pool.X.tolist() == rows[listing.order].tolist()
+    assert listing.groups == ((0, 1, 2), (3, 4, 5))
+    assert [one.levels for one in listing.space.parameters] == [("u", "v"), ("v", "w")]
+
+
+def test_tables_keep_numbers_and_spread_words() -> None:
+    listing = framed({"salt": ["KF", "CsF", "KF"], "heat": np.array([20.0, 40.0, 80.0])})
+    assert isinstance(listing.pool, nr.Pool)
+    rows = np.array([[0, 1, 20], [1, 0, 40], [0, 1, 80]])
+    assert listing.pool.X.tolist() == rows[listing.order].tolist()
+    assert listing.groups == ((0, 1), (2,))
+
+
+def space() -> Space:
+    rate = np.array([0.001, 0.001, 0.1, 0.1])
+    return Space.of({"rate": rate, "act": ["relu", "tanh", "relu", "tanh"]}, log=["rate"])
+
+
+@pytest.mark.parametrize(
+    ("point", "row"),
+    [
+        ([0.001, 0], 0),
+        ([0.1, 1], 3),
+        ([0.009, 1], 1),  # below the middle of the logarithms
+        ([0.011, 1], 3),
+        ([0.05, 0], 2),
+    ],
+)
+def test_the_nearest_member_by_scaled_numbers_and_equal_categories(
+    point: list[float], row: int
+) -> None:
+    assert space().nearest(np.array(point)) == row
+
+
+def test_a_category_that_differs_counts_like_a_whole_range() -> None:
+    """(u, 0) is missing: u with another number is nearer than v with the same one."""
+    held = Space.of({"c": ["u", "v"], "x": np.array([0.9, 0.0])})
+    assert held.nearest(np.array([0.0, 0.1])) == 0
+    assert held.nearest(np.array([0.0, -0.1])) == 1
+
+
+def test_a_constant_number_is_no_distance() -> None:
+    held = Space.of({"x": np.array([2.0, 2.0])})
+    assert held.nearest(np.array([2.0])) == 0
+    assert Parameter("x", 2.0, 2.0).unit(np.array([2.0])).tolist() == [0.0]
+
+
+def test_bits_are_described_by_other_numbers() -> None:
+    """Who cannot take fingerprints takes descriptors."""
+    described = measured(("weight",), np.array([[1.0], [2.0]])).space
+    bits = nr.BitPool([[1, 0], [0, 1]])
+    one = recorded("some", "Some", Listing(bits, described, np.arange(2)), np.array([0.0, 1.0]))
+    assert one.numbers.tolist() == [[1.0], [2.0]]

@@ -1,0 +1,419 @@
+"""NAS-Bench-101 is read as it was released, and anything else is refused."""
+
+from __future__ import annotations
+
+import base64
+import doctest
+import json
+import struct
+import tracemalloc
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.data import files as data
+from evaluation.data import tfrecords
+from evaluation.data.files import Damaged, Missing
+from evaluation.problems.papers import nasbench101
+from evaluation.problems.papers import nascells as cells
+from noregret.arrays import Matrix
+
+N = 30
+HASHES = [f"{37 * row:032x}" for row in range(N)]
+
+
+# A writer of the released format, on its own feet: bit by bit where the reader has a table.
+
+
+def crc32c(content: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in content:
+        for bit in range(8):
+            odd = (crc ^ byte >> bit) & 1
+            crc = crc >> 1 ^ 0x82F63B78 * odd
+    return crc ^ 0xFFFFFFFF
+
+
+def masked(content: bytes) -> bytes:
+    crc = crc32c(content)
+    rotated = (crc >> 15) | (crc << 17) % 2**32
+    return struct.pack("<I", (rotated + 0xA282EAD8) % 2**32)
+
+
+def framed(content: bytes, checksum: bytes | None = None) -> bytes:
+    length = struct.pack("<Q", len(content))
+    return length + masked(length) + content + (masked(content) if checksum is None else checksum)
+
+
+def varint(value: int) -> bytes:
+    low, high = value % 128, value // 128
+    return bytes([low + 128]) + varint(high) if high else bytes([low])
+
+
+def double(number: int, value: float) -> bytes:
+    return varint(8 * number + 1) + struct.pack("<d", value)
+
+
+def nested(number: int, content: bytes) -> bytes:
+    return varint(8 * number + 2) + varint(len(content)) + content
+
+
+def evaluation(epoch: float, seconds: float, accuracy: float) -> bytes:
+    return nested(
+        1,
+        double(1, epoch)
+        + double(2, seconds)
+        + double(3, 0.999)
+        + double(4, accuracy)
+        + double(5, 0.111)
+        + nested(6, b"/path/of/a/checkpoint" * 10),  # a length of two bytes
+    )
+
+
+def metrics(accuracy: float, seconds: float, *, epochs: int = 108) -> bytes:
+    evaluations = (
+        evaluation(0.0, 0.0, 0.1),
+        evaluation(epochs / 2, seconds / 2, accuracy / 2),
+        evaluation(epochs, seconds, accuracy),
+    )
+    parameters = varint(8 * 2) + varint(8_555_530)
+    return b"".join(evaluations) + parameters + double(3, 9e9)
+
+
+def row(name: str, content: bytes, *, epochs: int = 108) -> bytes:
+    operations = "input,conv3x3-bn-relu,maxpool3x3,output"
+    return json.dumps(
+        [name, epochs, "0110000100010000", operations, base64.b64encode(content).decode()]
+    ).encode()
+
+
+def write(path: Path, hashes: Sequence[str], accuracies: Matrix, seconds: Matrix) -> Path:
+    """One repeat after the other, as a sweep over all cells would be written."""
+    path.write_bytes(
+        b"".join(
+            framed(row(name, metrics(accuracies[cell, run], seconds[cell, run])))
+            for run in range(accuracies.shape[1])
+            for cell, name in enumerate(hashes)
+        )
+    )
+    return path
+
+
+@pytest.fixture
+def runs() -> tuple[Matrix, Matrix]:
+    rng = np.random.default_rng(0)
+    return rng.uniform(0.5, 0.95, (N, 3)), rng.uniform(500, 3000, (N, 3))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, and no other place to find data in, nor to fetch them from."""
+    monkeypatch.setenv("NOREGRET_DATA", str(tmp_path))
+    monkeypatch.setattr(data, "FOLDER", tmp_path / "nowhere")
+    monkeypatch.setattr(data, "cache", lambda: None)
+    monkeypatch.setattr(data, "ORIGINALS", {})
+    return tmp_path
+
+
+def write_cells(folder: Path, hashes: Sequence[str]) -> Matrix:
+    X = np.random.default_rng(1).integers(2, size=(len(hashes), 19), dtype=np.uint8)
+    X[:, [0, 14]] = 1
+    X[0] = 1
+    np.savez(folder / nasbench101.CELLS, X=X, module_hash=np.array(hashes, dtype="S32"))
+    return X.astype(np.float64)
+
+
+@pytest.mark.parametrize("module", [tfrecords, cells, nasbench101])
+def test_examples_run(module: object) -> None:
+    tried = doctest.testmod(module)  # type: ignore[arg-type]  # modules, all three
+    assert tried.attempted > 0
+    assert tried.failed == 0
+
+
+# The format.
+
+
+@given(st.binary(max_size=200))
+def test_the_checksum_is_castagnolis(content: bytes) -> None:
+    assert tfrecords.crc32c(content) == crc32c(content)
+    assert struct.pack("<I", tfrecords.masked_crc32c(content)) == masked(content)
+
+
+def test_the_checksum_of_the_standard() -> None:
+    """The vectors of RFC 3720 (iSCSI), appendix B.4."""
+    assert tfrecords.crc32c(bytes(32)) == 0x8A9136AA
+    assert tfrecords.crc32c(b"\xff" * 32) == 0x62A8AB43
+    assert tfrecords.crc32c(bytes(range(32))) == 0x46DD794E
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 2**29 - 1),
+            st.one_of(
+                st.integers(0, 2**64 - 1).map(lambda value: (0, varint(value))),
+                st.binary(min_size=8, max_size=8).map(lambda content: (1, content)),
+                st.binary(max_size=300).map(lambda content: (2, content)),
+                st.binary(min_size=4, max_size=4).map(lambda content: (5, content)),
+            ),
+        ),
+        max_size=6,
+    )
+)
+def test_fields_are_read_as_written(fields: list[tuple[int, tuple[int, bytes]]]) -> None:
+    message = b"".join(
+        varint(8 * number + kind) + (varint(len(content)) if kind == 2 else b"") + content
+        for number, (kind, content) in fields
+    )
+    expected = [(number, content) for number, (_, content) in fields]
+    assert list(nasbench101._fields(message)) == expected
+
+
+# What is read.
+
+
+def test_every_repeat_is_read(tmp_path: Path, runs: tuple[Matrix, Matrix]) -> None:
+    """In the order of the cells asked for, whatever that of the file."""
+    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
+    order = np.random.default_rng(2).permutation(N)
+    accuracies, seconds = nasbench101.outcomes(path, [HASHES[cell] for cell in order])
+    np.testing.assert_array_equal(accuracies, runs[0][order])
+    np.testing.assert_array_equal(seconds, runs[1][order])
+
+
+def test_other_cells_and_shorter_trainings_are_passed_over(
+    tmp_path: Path, runs: tuple[Matrix, Matrix]
+) -> None:
+    """The full file holds 423 624 cells, each trained for 4, 12, 36 and 108 epochs."""
+    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
+    others = (
+        *(framed(row(HASHES[0], metrics(0.99, 1.0), epochs=epochs)) for epochs in (4, 12, 36)),
+        *(framed(row(f"{cell:032x}", metrics(0.99, 1.0))) for cell in (1, 2, 38)),
+    )
+    path.write_bytes(b"".join(others) + path.read_bytes() + b"".join(others))
+    accuracies, seconds = nasbench101.outcomes(path, HASHES)
+    np.testing.assert_array_equal(accuracies, runs[0])
+    np.testing.assert_array_equal(seconds, runs[1])
+
+
+def test_the_file_is_never_in_memory_whole(tmp_path: Path, runs: tuple[Matrix, Matrix]) -> None:
+    """The full one has 2 GB."""
+    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
+    other = framed(row("f" * 32, bytes(30_000)), checksum=bytes(4))
+    with path.open("ab") as stream:
+        for _ in range(500):
+            stream.write(other)
+    assert path.stat().st_size > 20e6
+    tracemalloc.start()
+    nasbench101.outcomes(path, HASHES)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 3e6
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize("byte", [0, 7, 8, 11])
+def test_a_damaged_length_is_refused(
+    byte: int, tmp_path: Path, runs: tuple[Matrix, Matrix]
+) -> None:
+    """Before as many bytes are asked for, which may be more than there are in the world."""
+    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
+    content = bytearray(path.read_bytes())
+    content[byte] ^= 0x40
+    path.write_bytes(content)
+    with pytest.raises(Damaged, match=r"record at byte 0: its length does not match its checksum"):
+        nasbench101.outcomes(path, HASHES)
+
+
+@pytest.mark.parametrize("back", [1, 5, 40, 100])
+def test_damaged_content_is_refused(back: int, tmp_path: Path, runs: tuple[Matrix, Matrix]) -> None:
+    """A digit that changed would otherwise be an accuracy."""
+    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
+    content = bytearray(path.read_bytes())
+    content[-back] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(Damaged, match=r"runs\.tfrecord is damaged in the record at byte \d+"):
+        nasbench101.outcomes(path, HASHES)
+
+
+def test_a_download_that_broke_off_is_refused(tmp_path: Path) -> None:
+    """Within a length, a checksum, or what they speak of."""
+    whole = framed(row(HASHES[0], metrics(0.9, 1000.0)))
+    path = tmp_path / "runs.tfrecord"
+    for kept in (1, 8, 11, 12, 13, 100, len(whole) - 5, len(whole) - 4, len(whole) - 1):
+        path.write_bytes(whole + whole[:kept])
+        with pytest.raises(Damaged, match=rf"at byte {len(whole)}: the file ends within it"):
+            nasbench101.outcomes(path, HASHES[:1])
+
+
+def test_a_length_beyond_the_file_is_not_read(tmp_path: Path) -> None:
+    length = struct.pack("<Q", 2**62)
+    path = tmp_path / "runs.tfrecord"
+    path.write_bytes(length + masked(length) + b"some")
+    with pytest.raises(Damaged, match="the file ends within it"):
+        nasbench101.outcomes(path, HASHES)
+
+
+@pytest.mark.parametrize("content", [b"", b"[1, 2]", b"5", b"\xff", b'[["a"], 108, "", "", ""]'])
+def test_records_of_another_kind_are_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "images.tfrecord"
+    path.write_bytes(framed(content))
+    with pytest.raises(Damaged, match="not a list of five in JSON"):
+        nasbench101.outcomes(path, HASHES)
+
+
+GOOD = metrics(0.9, 1000.0)
+LACKING = evaluation(0, 0, 0.1) + evaluation(54, 1, 0.2)  # the end of the training
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "cannot be read"),
+        (LACKING, "cannot be read"),
+        (LACKING + nested(1, double(2, 5.0)), "cannot be read"),
+        (LACKING + nested(1, double(2, 5.0) + nested(4, b"0.9")), "cannot be read"),
+        (GOOD[:-1], "cannot be read"),
+        (b"\x0b" + GOOD, "cannot be read"),  # a group: no such kind of field is used
+        (b"\xff" * 5, "cannot be read"),  # a number without end
+        (metrics(np.nan, 1000.0), "the accuracy is nan"),
+        (metrics(92.6, 1000.0), r"the accuracy is 92\.6"),
+        (metrics(0.9, np.inf), "after inf seconds"),
+        (metrics(0.9, 0.0), r"after 0\.0 seconds"),
+    ],
+)
+def test_metrics_that_say_nothing_are_refused(content: bytes, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "runs.tfrecord"
+    path.write_bytes(framed(row(HASHES[0], content)))
+    with pytest.raises(Damaged, match=why):
+        nasbench101.outcomes(path, HASHES)
+
+
+def test_cells_without_outcomes_are_counted(tmp_path: Path, runs: tuple[Matrix, Matrix]) -> None:
+    path = write(tmp_path / "runs.tfrecord", HASHES[2:], runs[0][2:], runs[1][2:])
+    once = framed(row(HASHES[1], metrics(0.9, 1000.0)))
+    path.write_bytes(once + path.read_bytes())
+    told = rf"2 of 30 cells have 0 or 1 trainings of 108 epochs instead of 3, .* {HASHES[0]}"
+    with pytest.raises(Damaged, match=told):
+        nasbench101.outcomes(path, HASHES)
+
+
+def test_a_repeat_too_many_is_refused(tmp_path: Path, runs: tuple[Matrix, Matrix]) -> None:
+    """As in two files put together: their mean would count some runs twice."""
+    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
+    path.write_bytes(path.read_bytes() + framed(row(HASHES[3], metrics(0.9, 1000.0))))
+    with pytest.raises(Damaged, match="1 of 30 cells have 4 trainings"):
+        nasbench101.outcomes(path, HASHES)
+
+
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "runs.tfrecord"
+    path.write_bytes(b"")
+    with pytest.raises(Damaged, match="30 of 30 cells have 0 trainings"):
+        nasbench101.outcomes(path, HASHES)
+
+
+# The problem.
+
+
+@pytest.mark.parametrize("file", [nasbench101.OUTCOMES, nasbench101.ALL_OUTCOMES])
+def test_the_problem(file: str, folder: Path, runs: tuple[Matrix, Matrix]) -> None:
+    X, (accuracies, seconds) = write_cells(folder, HASHES), runs
+    write(folder / file, HASHES, accuracies, seconds)
+    problem = nasbench101.nasbench101()
+    assert problem.X.shape == (N, 17)
+    assert problem.seconds is not None
+    np.testing.assert_allclose(problem.truth, [sum(three) / 3 for three in accuracies])
+    np.testing.assert_allclose(problem.seconds, [sum(three) / 3 for three in seconds])
+    spreads = sorted(np.sqrt(np.sum((three - np.mean(three)) ** 2) / 2) for three in accuracies)
+    assert problem.noise_std == pytest.approx(spreads[26] + 0.1 * (spreads[27] - spreads[26]))
+    assert problem.groups == tuple((column,) for column in range(17))
+    assert set(np.flatnonzero(problem.X[5])) == set(np.flatnonzero(np.delete(X[5], [0, 14])))
+
+
+def test_an_evaluation_is_one_of_the_three_runs(folder: Path, runs: tuple[Matrix, Matrix]) -> None:
+    write_cells(folder, HASHES)
+    write(folder / nasbench101.OUTCOMES, HASHES, *runs)
+    problem, rng = nasbench101.nasbench101(), np.random.default_rng(3)
+    drawn = problem.measure(np.full(300, 4), rng)
+    assert set(drawn) == set(runs[0][4])
+
+
+def test_each_half_has_at_most_unit_norm(folder: Path) -> None:
+    """So that adjacency and operations weigh alike; the constant columns are gone."""
+    bits = write_cells(folder, HASHES)
+    X = nasbench101.features(bits)
+    for half, was in ((X[:, :13], bits[:, 1:14]), (X[:, 13:], bits[:, 15:])):
+        assert np.linalg.norm(half, axis=1).max() == pytest.approx(1)
+        np.testing.assert_allclose(half * np.sqrt(was.sum(axis=1).max()), was)
+
+
+def test_without_outcomes_one_is_told(folder: Path) -> None:
+    write_cells(folder, HASHES)
+    with pytest.raises(Missing, match=r"no nasbench_only108\.tfrecord in .*NOREGRET_DATA"):
+        nasbench101.nasbench101()
+
+
+# The cells.
+
+PUBLISHED = [  # a cell of the release, and its name there
+    [0, 1, 0, 0, 1, 1, 0],
+    [0, 0, 1, 0, 0, 0, 0],
+    [0, 0, 0, 1, 0, 0, 1],
+    [0, 0, 0, 0, 0, 1, 0],
+    [0, 0, 0, 0, 0, 1, 0],
+    [0, 0, 0, 0, 0, 0, 1],
+    [0, 0, 0, 0, 0, 0, 0],
+]
+LABELS = [-1, 0, 2, 0, 0, 1, -2]
+
+
+def test_the_hash_is_the_one_of_the_release() -> None:
+    """The name is what outcomes are joined on."""
+    assert cells.module_hash(PUBLISHED, LABELS) == "00005c142e6f48ac74fdcf73e3439874"
+
+
+@given(st.permutations(range(7)))
+def test_isomorphic_cells_have_one_name(order: list[int]) -> None:
+    turned = np.array(PUBLISHED)[np.ix_(order, order)].tolist()
+    labels = [LABELS[vertex] for vertex in order]
+    assert cells.module_hash(turned, labels) == cells.module_hash(PUBLISHED, LABELS)
+    labels[order.index(5)] = 0
+    assert cells.module_hash(turned, labels) != cells.module_hash(PUBLISHED, LABELS)
+
+
+def released_cells() -> tuple[Matrix, list[str]]:
+    path = data.find(nasbench101.CELLS)
+    if path is None:
+        pytest.skip(f"no {nasbench101.CELLS} to compare with")
+    return nasbench101._cells()
+
+
+@pytest.mark.slow
+def test_the_cells_worked_out_are_those_of_the_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the same order, so that a run is the same with the file and without."""
+    worked_out = nasbench101._cells()
+    assert worked_out[0].shape == (12_416, 19)
+    monkeypatch.undo()
+    assert str(folder) not in str(data.folders())
+    bits, hashes = released_cells()
+    np.testing.assert_array_equal(worked_out[0], bits)
+    assert worked_out[1] == hashes
+
+
+def test_outcomes_join_the_true_cells(tmp_path: Path, runs: tuple[Matrix, Matrix]) -> None:
+    bits, hashes = released_cells()
+    some = hashes[:: len(hashes) // N][:N]
+    path = write(tmp_path / "runs.tfrecord", some, *runs)
+    np.testing.assert_array_equal(nasbench101.outcomes(path, some[::-1])[0], runs[0][::-1])
+    assert np.flatnonzero(bits.min(axis=0) == bits.max(axis=0)).tolist() == [0, 14]
+    with pytest.raises(Damaged, match="12386 of 12416 cells have 0 trainings"):
+        nasbench101.outcomes(path, hashes)

@@ -1,0 +1,410 @@
+"""Cells are run as they say, with the library itself and with peers where they are installed."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from evaluation.comparison.command import main
+from evaluation.comparison.lineup import QUICK_BUDGET, lineup
+from evaluation.methods import as_printed as papers
+from evaluation.methods import botorch, contestants, optuna
+from evaluation.methods.contestants import CONTESTANTS, Contestant
+from evaluation.methods.players import Advice, Ours, Player
+from evaluation.problems.comparison import base, boxes
+from evaluation.problems.comparison.base import Observations, Problem, recorded
+from evaluation.problems.comparison.listing import Listing, coded, framed, measured
+from evaluation.runs import match
+from evaluation.runs.cells import Cell
+from evaluation.runs.match import CSVSource, Reading, play
+from evaluation.runs.store import Store
+from evaluation.runs.work import missing, work
+from noregret.arrays import Vector
+
+WITHOUT_A_PEER = (*("auto", "uniform", "evolution", "mini-gp-ucb", "bbkb"),)
+BUDGETS = (6, 20)
+
+
+def table(*, noisy: bool = False) -> Problem:
+    """Two categories and a number; nine of the twelve members are there."""
+    rows = [(salt, base_, heat) for salt in "uvw" for base_ in "kl" for heat in (20.0, 80.0)][:9]
+    words, others, heat = zip(*rows, strict=True)
+    listing = framed({"salt": list(words), "base": list(others), "heat": np.array(heat)})
+    return recorded("small", "Small", listing, np.arange(9.0), noisy=noisy)
+
+
+def numeric(*, noisy: bool = False) -> Problem:
+    X = np.random.default_rng(0).random((40, 2)) * [1.0, 1000.0]
+    values = -((X[:, 0] - 0.3) ** 2) - (X[:, 1] / 1000 - 0.6) ** 2
+    return recorded("small", "Small", measured(("x", "y"), X), values, noisy=noisy)
+
+
+def bits() -> Problem:
+    rng = np.random.default_rng(1)
+    described = measured(("weight",), rng.random((30, 1))).space
+    pool = nr.BitPool(rng.integers(2, size=(30, 16)))
+    return recorded(
+        "small", "Small", Listing(pool, described, np.arange(30)), rng.random(30), noisy=True
+    )
+
+
+PROBLEMS = {
+    "table": table(noisy=True),
+    "exact table": table(),
+    "numbers": numeric(noisy=True),
+    "exact numbers": numeric(),
+    "bits": bits(),
+    "box": boxes.branin(),
+}
+
+
+def with_problem(monkeypatch: pytest.MonkeyPatch, held: Problem) -> None:
+    monkeypatch.setattr(base, "BUDGETS", BUDGETS)
+    monkeypatch.setattr(match, "problem", lambda _: held)
+
+
+def played(who: str, seed: int = 3, horizon: int = 20) -> Reading:
+    return play(Cell.of("small", {"algorithm": who}, horizon=horizon, repetition=seed))
+
+
+def check(found: Reading, held: Problem, horizon: int = 20) -> None:
+    """What must hold of every reading."""
+    budgets = [budget for budget in held.budgets if budget < horizon] + [horizon]
+    assert found["budgets"] == budgets
+    assert found["uniform"] == held.uniform
+    assert np.all(np.diff(found["regret"]) >= 0)
+    worst = held.best - held.worst
+    for T, regret, simple in zip(budgets, found["regret"], found["simple"], strict=True):
+        assert 0 <= regret <= 1.1 * T * worst  # the worst of a box is that of points drawn
+        assert 0 <= simple <= 1.1 * worst
+    assert np.all(np.diff(found["seconds"]) >= 0)
+    assert 1 <= found["unique"][-1] <= min(horizon, held.candidates or horizon)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("who", WITHOUT_A_PEER)
+def test_a_contestant_plays(who: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = PROBLEMS[name]
+    with_problem(monkeypatch, held)
+    horizon = 20 if held.noise_std else min(20, held.candidates or 20)
+    found = played(who, horizon=horizon)
+    check(found, held, horizon)
+    again = played(who, horizon=horizon)
+    assert [found["regret"], found["simple"]] == [again["regret"], again["simple"]]
+    bounded = who in ("auto", "mini-gp-ucb", "bbkb")
+    assert all((one is not None) == bounded for one in found["covered"])
+
+
+class Scripted:
+    """Asks for rows that are known beforehand, in batches of three."""
+
+    def __init__(self, rows: Sequence[int], advice: Advice) -> None:
+        self.rows, self.advice, self.asked = list(rows), advice, list[int]()
+        self.told: list[float] = []
+
+    def ask(self, at_most: int) -> None:
+        self.size = min(3, at_most)
+
+    def points(self) -> Observations:
+        taken, self.rows = self.rows[: self.size], self.rows[self.size :]
+        self.asked.append(len(taken))
+        return np.array(taken)
+
+    def tell(self, values: Vector) -> None:
+        self.told.extend(values.tolist())
+
+    def advise(self) -> Advice:
+        return self.advice
+
+
+def test_regret_is_of_the_truth_and_batches_end_at_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand: values are 0 to 8, so that row r falls short by 8 − r."""
+    held = table()
+    player = Scripted([0, 8, 8, 7, 7, 1, 2, 2], Advice(np.array([7]), 6.5, 7.5))
+    made: dict[str, Contestant] = {"x": Contestant("x", "X", lambda *_: player)}
+    monkeypatch.setattr(match, "CONTESTANTS", made)
+    monkeypatch.setattr(base, "BUDGETS", (4, 8))
+    monkeypatch.setattr(match, "problem", lambda _: held)
+    found = played("x", horizon=8)
+    assert player.asked == [3, 1, 3, 1]
+    assert player.told == [0, 8, 8, 7, 7, 1, 2, 2]
+    assert found["budgets"] == [4, 8]
+    assert found["regret"] == [8 + 0 + 0 + 1, 9 + 1 + 7 + 6 + 6]
+    assert found["simple"] == [1.0, 1.0]
+    assert found["covered"] == [True, True]
+    assert found["width"] == [1.0, 1.0]
+    assert found["unique"] == [3, 5]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "covered"),
+    [((6.5, 6.9), False), ((7.0, 7.0), True), ((np.nan, np.nan), None), ((-np.inf, 8.0), None)],
+)
+def test_bounds_cover_or_do_not(bounds: tuple[float, float], covered: bool | None) -> None:
+    sheet = CSVSource(table())
+    sheet.add(np.array([3]))
+    sheet.read(Advice(np.array([7]), *bounds), 0.0)
+    assert sheet.reading()["covered"] == [covered]
+
+
+def test_noise_is_that_of_the_seed_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Methods that ask alike must be answered alike."""
+    held = PROBLEMS["numbers"]
+    told = []
+    for _ in range(2):
+        player = Scripted(list(range(20)), Advice(np.array([0])))
+        made: dict[str, Contestant] = {"x": Contestant("x", "X", lambda *_, p=player: p)}
+        monkeypatch.setattr(match, "CONTESTANTS", made)
+        with_problem(monkeypatch, held)
+        played("x")
+        told.append(player.told)
+    assert told[0] == told[1]
+    assert told[0] != held.truth(np.arange(20)).tolist()
+
+
+def test_ours_recommends_what_best_says() -> None:
+    held = numeric()
+    player: Player = Ours(held, nr.uniform(held.domain, seed=1))
+    seen: list[int] = []
+    for _ in range(10):
+        player.ask(1)
+        points = player.points()
+        player.tell(held.truth(points))
+        seen.extend(points.tolist())
+    assert held.truth(player.advise().point)[0] == held.truth(np.array(seen)).max()
+
+
+def test_the_papers_scale_features_and_values() -> None:
+    """The kernel on raw features must be the papers' on scaled ones."""
+    held = numeric(noisy=True)
+    X, scale = held.numbers, held.best - held.worst
+    standard = (X - X.mean(axis=0)) / X.std(axis=0)
+    lengthscales = tuple((12.5 * papers.spread(held)).tolist())
+    ours = nr.RBF(lengthscales)(X, X)
+    assert ours == pytest.approx(nr.RBF(12.5)(standard, standard), abs=1e-12)
+    assert np.linalg.norm(X / papers.longest(held), axis=1).max() == pytest.approx(1.0)
+    model = papers._model(held, 1.0, 0, 100)
+    assert model["noise_std"] == pytest.approx(0.05 * scale)
+    assert model["offset"] == held.worst
+    exact = papers._model(numeric(), 1.0, 0, 100)
+    assert exact["noise_std"] == pytest.approx(0.01 * scale)
+
+
+def test_constant_features_have_no_spread_to_divide_by() -> None:
+    X = np.column_stack([np.ones(5), np.arange(5.0)])
+    held = recorded("small", "Small", measured(("a", "b"), X), np.arange(5.0))
+    assert papers.spread(held).tolist() == [1.0, np.std(np.arange(5.0))]
+
+
+def test_the_lineup_is_everybody_at_the_largest_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.comparison.lineup.problem", lambda _: numeric(noisy=True))
+    lines = lineup(problems=["branin", "oer"])
+    assert len(lines) == 2 * len(CONTESTANTS)
+    horizons = {line.label: line.horizon for line in lines}
+    assert horizons["auto"] == horizons["uniform"] == 10_000
+    assert (horizons["tpe"], horizons["gp-sampler"], horizons["log-ei"]) == (1000, 200, 200)
+    few = {line.label for line in lines if line.repetitions == 5}
+    assert few == {"gp-sampler", "log-ei"}
+    assert {line.horizon for line in lineup(quick=True)} == {QUICK_BUDGET}
+
+
+def test_a_stopped_comparison_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is finished is not run again, and low seeds come first."""
+    held = numeric(noisy=True)
+    with_problem(monkeypatch, held)
+    monkeypatch.setattr("evaluation.comparison.lineup.problem", lambda _: held)
+    lines = lineup(only=["uniform"], problems=["branin", "oer"])
+    store, ran = Store(tmp_path), list[Cell]()
+
+    def noted(cell: Cell) -> Reading:
+        ran.append(cell)
+        if len(ran) == 3:
+            raise KeyboardInterrupt
+        return play(cell)
+
+    with pytest.raises(KeyboardInterrupt):
+        work(lines, tmp_path, play=noted)
+    assert [cell.repetition for cell in ran] == [0, 0, 1]
+    assert len(missing(lines, store)) == 2 * 20 - 2
+    stopped = set(ran[:2])
+    assert work(lines, tmp_path, play=noted) == 0
+    assert len(ran) == 3 + 2 * 20 - 2
+    assert not stopped & set(ran[3:])
+
+
+def test_the_command_lists_and_refuses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    assert "BoTorch log EI: T ≤ 200, 5 seeds" in capsys.readouterr().out
+    assert main(["--only", "auto,luck"]) == 2
+    assert "--only: no luck; there are auto, tpe" in capsys.readouterr().err
+    assert main(["--problems", "gb2"]) == 2
+    assert "--problems: no gb2" in capsys.readouterr().err
+
+
+def test_the_command_runs_draws_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("evaluation.comparison.command.OUT", tmp_path)
+    monkeypatch.setattr("evaluation.comparison.lineup.QUICK", ("branin",))
+    command = ["--quick", "--jobs", "1", "--only", "uniform,mini-gp-ucb", "--problems", "branin"]
+    assert main([*command, "--draw"]) == 1
+    assert "nothing has been run yet" in capsys.readouterr().err
+    assert main(command) == 0
+    assert (tmp_path / "quick" / "ranks.png").exists()
+    cells = sorted((tmp_path / "quick-cells").glob("*.json"))
+    assert len(cells) == 2 * 2
+    before = [cell.stat().st_mtime_ns for cell in cells]
+    assert main(command) == 0
+    assert [cell.stat().st_mtime_ns for cell in cells] == before
+
+
+needs_optuna = pytest.mark.skipif(
+    importlib.util.find_spec("optuna") is None, reason="Optuna is in the extra bench"
+)
+OF_PEERS = pytest.mark.filterwarnings("ignore")  # what they warn of is theirs to mend
+needs_botorch = pytest.mark.skipif(
+    importlib.util.find_spec("botorch") is None, reason="BoTorch is in the extra bench"
+)
+
+
+@needs_optuna
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("who", ["tpe", "gp-sampler"])
+def test_optuna_plays(who: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = PROBLEMS[name]
+    with_problem(monkeypatch, held)
+    found = played(who, horizon=13)
+    check(found, held, horizon=13)
+    assert found["covered"] == [None] * len(found["budgets"])
+    assert played(who, horizon=13)["regret"] == found["regret"]
+
+
+@needs_botorch
+@OF_PEERS
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_botorch_plays(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = PROBLEMS[name]
+    with_problem(monkeypatch, held)
+    found = played("log-ei", horizon=13)
+    check(found, held, horizon=13)
+    assert played("log-ei", horizon=13)["regret"] == found["regret"]
+
+
+@needs_optuna
+def test_optuna_is_told_of_the_member_that_was_evaluated() -> None:
+    """Else it would learn the value of a candidate from the features of another."""
+    held = table()
+    player = optuna.tpe(held, seed=0)
+    rows = []
+    for _ in range(40):
+        player.ask(1)
+        points = player.points()
+        player.tell(held.truth(points))
+        rows.append(int(points[0]))
+    trials = [one for one in player._study.trials if one.state.name == "COMPLETE"]
+    assert len(trials) == 40
+    assert len(player._study.trials) > 40  # three of twelve are not in the pool
+    assert [one.user_attrs["row"] for one in trials] == rows
+    assert held.space.table is not None
+    for one, row in zip(trials, rows, strict=True):
+        assert one.value == row
+        assert one.params == player._member(row)
+    assert player.advise().point.tolist() == [max(rows)]
+
+
+@needs_optuna
+def test_optuna_searches_what_a_person_would_name() -> None:
+    listing = framed(
+        {
+            "rate": np.array([0.001, 0.01, 0.1]),
+            "units": np.array([16.0, 64.0, 512.0]),
+            "act": ["relu", "tanh", "relu"],
+            "drop": np.array([0.0, 0.3, 0.6]),
+        },
+        log=["rate", "units"],
+    )
+    player = optuna.tpe(recorded("small", "Small", listing, np.arange(3.0)), seed=0)
+    said = {name: str(one) for name, one in player._ranges.items()}
+    assert said["rate"] == "FloatDistribution(high=0.1, log=True, low=0.001, step=None)"
+    assert said["units"] == "IntDistribution(high=512, log=True, low=16, step=1)"
+    assert said["act"] == "CategoricalDistribution(choices=('relu', 'tanh'))"
+    assert said["drop"] == "FloatDistribution(high=0.6, log=False, low=0.0, step=None)"
+
+
+@needs_botorch
+@OF_PEERS
+def test_log_ei_is_botorchs() -> None:
+    import torch
+    from botorch.acquisition import LogExpectedImprovement
+    from botorch.models import SingleTaskGP
+
+    rng = np.random.default_rng(0)
+    X = torch.from_numpy(rng.random((12, 3)))
+    model = SingleTaskGP(X, torch.sin(5 * X.sum(dim=1, keepdim=True)))
+    points = torch.from_numpy(rng.random((50, 3)))
+    with torch.no_grad():
+        known = model.posterior(points)
+        for best in (-3.0, 0.5, 2.0, 30.0):
+            theirs = LogExpectedImprovement(model, best_f=best)(points[:, None]).numpy()
+            mean, std = known.mean.numpy()[:, 0], known.variance.sqrt().numpy()[:, 0]
+            assert botorch.log_ei(mean, std, best) == pytest.approx(theirs, rel=1e-6)
+
+
+@needs_botorch
+@OF_PEERS
+@pytest.mark.parametrize("kind", ["exact", "noisy", "repeated", "constant"])
+def test_marginals_are_botorchs(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the model's own posterior and acquisition, in blocks that do not divide the pool."""
+    import torch
+    from botorch.acquisition import LogExpectedImprovement
+
+    monkeypatch.setattr(botorch, "TOGETHER", 16)
+    held = numeric(noisy=kind == "noisy")
+    player = botorch.LogEI(held, 0)
+    rng = np.random.default_rng(0)
+    for row in [3] * 12 if kind == "repeated" else range(12):
+        player._rows.append(row)
+        player._seen.append(player._U[row])
+        told = held.feedback(np.array([row]), rng)
+        player.tell(np.zeros(1) if kind == "constant" else 1e3 * told)
+    model = player._fitted()
+    mean, variance = botorch.marginals(model, player._U)
+    points = torch.from_numpy(player._U)
+    with torch.no_grad():
+        known = model.posterior(points)
+        best = torch.tensor(max(player._values), dtype=torch.float64)
+        theirs = LogExpectedImprovement(model, best_f=best)(points[:, None])
+    scale = float(known.variance.max())
+    assert mean == pytest.approx(known.mean.numpy()[:, 0], rel=1e-9, abs=1e-8 * np.sqrt(scale))
+    assert variance == pytest.approx(known.variance.numpy()[:, 0], rel=1e-6, abs=1e-9 * scale)
+    ours = botorch.log_ei(mean, np.sqrt(variance), float(best))
+    assert ours == pytest.approx(theirs.numpy(), rel=1e-6)
+
+
+def test_log_ei_is_the_logarithm_of_ei_and_does_not_underflow() -> None:
+    """By the plain formula where that has a value, and in order where it has none."""
+    from scipy.stats import norm
+
+    u = np.linspace(-6, 30, 200)
+    std = np.full(200, 2.0)
+    plain = std * (u * norm.cdf(u) + norm.pdf(u))
+    assert botorch.log_ei(u * std, std, 0.0) == pytest.approx(np.log(plain), rel=1e-6, abs=1e-8)
+    far = botorch.log_ei(-np.logspace(0, 9, 500), np.ones(500), 0.0)
+    assert np.isfinite(far).all()
+    assert np.all(np.diff(far) < 0)
+
+
+def test_every_contestant_is_made_of_a_problem_a_seed_and_a_budget() -> None:
+    assert list(contestants.CONTESTANTS) == [
+        *("auto", "tpe", "gp-sampler", "log-ei", "evolution", "mini-gp-ucb", "mini-gp-ei"),
+        *("bbkb", "uniform"),
+    ]
+    codes = coded(("a",), ("u", "v"), np.array([[0], [1]], dtype=np.uint8))
+    held = recorded("small", "Small", codes, np.arange(2.0))
+    assert CONTESTANTS["tpe"].budgets(held) == ()
+    assert CONTESTANTS["tpe"].budgets(boxes.branin()) == (50, 200, 1000)

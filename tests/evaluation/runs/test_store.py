@@ -1,0 +1,190 @@
+"""Finished cells survive whatever happens, and are run once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evaluation.runs.cells import Cell, Setting
+from evaluation.runs.lines import Line
+from evaluation.runs.store import Store
+from evaluation.runs.trial import run
+from evaluation.runs.work import missing, work
+from small_runs import cell, small
+
+ROOT = Path(__file__).parents[3]
+UNIFORM: Setting = {"algorithm": "uniform"}
+
+WORKER = """
+import sys
+from pathlib import Path
+from evaluation.runs import work as crew
+from evaluation.runs.lines import Line
+from small_runs import small
+
+ran = Path(sys.argv[2])
+plain = crew.run
+
+def noted(cell, problem):
+    with ran.open("a") as out:
+        out.write(cell.key + "\\n")
+    return plain(cell, problem)
+
+crew.run, crew.problem = noted, lambda name: small()
+line = Line("small", "uniform", ({"algorithm": "uniform"},), 300, 12)
+crew.work([line], Path(sys.argv[1]))
+"""
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from evaluation.runs.store import Store
+from small_runs import cell
+
+with Store(Path(sys.argv[1])).claim(cell({"algorithm": "uniform"})) as ours:
+    print(ours, flush=True)
+    time.sleep(60)
+"""
+
+
+CREW = """
+import sys
+from pathlib import Path
+from evaluation.runs.lines import Line
+from evaluation.runs.work import share
+from small_runs import stuck
+
+line = Line("small", "uniform", ({"algorithm": "uniform"},), 300, 1)
+share([line], Path(sys.argv[1]), jobs=1, minutes=10, play=stuck)
+"""
+
+
+@contextmanager
+def started(script: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+    paths = os.pathsep.join(map(str, (ROOT, ROOT / "src", ROOT / "tests")))
+    with subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield process
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    store, one = Store(tmp_path), cell(UNIFORM)
+    record = run(one, small())
+    assert not store.holds(one)
+    store.write(one, record)
+    assert store.holds(one)
+    assert store.read(one) == record
+    assert json.loads((tmp_path / f"{one.key}.json").read_text())["cell"] == one.as_dict()
+
+
+def test_different_cells_have_different_names() -> None:
+    """Two runs under one name would be one run short."""
+    one = Cell.of("small", UNIFORM, horizon=90, repetition=0)
+    others = [
+        replace(one, problem="large"),
+        replace(one, horizon=91),
+        replace(one, history=1),
+        replace(one, repetition=1),
+        replace(one, setting=(("a", 1.0), ("algorithm", "uniform"))),
+    ]
+    assert len({cell.key for cell in (one, *others)}) == 6
+
+
+def test_processes_share_the_work(tmp_path: Path) -> None:
+    """Two commands started side by side must not do everything twice."""
+    ran = tmp_path / "ran"
+    with ExitStack() as stack:
+        crew = [stack.enter_context(started(WORKER, tmp_path / "cells", ran)) for _ in range(3)]
+        assert [worker.wait(60) for worker in crew] == [0, 0, 0]
+    keys = ran.read_text().split()
+    assert len(keys) == len(set(keys)) == 12
+    line = Line("small", "uniform", (UNIFORM,), 300, 12)
+    assert missing([line], Store(tmp_path / "cells")) == []
+
+
+def test_a_killed_worker_leaves_no_claim(tmp_path: Path) -> None:
+    """After kill -9 somebody else can run the cell at once, without any cleaning up."""
+    store, one = Store(tmp_path), cell(UNIFORM)
+    with started(HOLDER, tmp_path) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline().strip() == "True"
+        with store.claim(one) as ours:
+            assert not ours
+        holder.send_signal(signal.SIGKILL)
+    with store.claim(one) as ours:
+        assert ours
+
+
+def test_a_crew_ends_with_its_parent(tmp_path: Path) -> None:
+    """Whoever kills the command leaves no processes behind that go on for hours."""
+    store = Store(tmp_path)
+    first = missing([Line("small", "uniform", (UNIFORM,), 300, 1)], store)[0]
+
+    def is_claimed() -> bool:
+        with store.claim(first) as ours:
+            return not ours
+
+    def comes(wanted: bool) -> bool:
+        until = time.time() + 60
+        while is_claimed() is not wanted and time.time() < until:
+            time.sleep(0.05)
+        return is_claimed() is wanted
+
+    with started(CREW, tmp_path) as parent:
+        assert comes(True)
+        parent.send_signal(signal.SIGKILL)
+    assert comes(False)
+
+
+def test_a_half_written_cell_is_not_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk in the middle of a write leaves the cell to be run again."""
+    store, one = Store(tmp_path), cell(UNIFORM)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        store.write(one, run(one, small()))
+    assert not store.holds(one)
+
+
+def test_a_finished_cell_is_nobodys_to_run(tmp_path: Path) -> None:
+    store, one = Store(tmp_path), cell(UNIFORM)
+    store.write(one, run(one, small()))
+    with store.claim(one) as ours:
+        assert not ours
+
+
+def test_work_stops_when_the_clock_says_so(tmp_path: Path) -> None:
+    line = Line("abalone", "uniform", (UNIFORM,), 300, 12)
+    work([line], tmp_path, until=time.time() - 1)
+    assert len(missing([line], Store(tmp_path))) == 12
+
+
+def test_a_cell_that_fails_is_told_of_and_the_others_are_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One bad setting must not cost a night."""
+    monkeypatch.setattr("evaluation.runs.work.problem", lambda _: small())
+    good = Line("small", "uniform", (UNIFORM,), 30, 3)
+    bad = Line("small", "wrong", ({"algorithm": "gp_ucb", "bandwidth": -1.0},), 30, 2)
+    assert work([bad, good], tmp_path) == 2
+    said = capsys.readouterr().err
+    assert "'bandwidth': -1.0" in said
+    assert "must be" in said
+    assert missing([good], Store(tmp_path)) == []
