@@ -20,6 +20,7 @@ NystromPosterior Observations Oversample PendingBatch PendingBatches Polynomial 
 ProductBound PureError QuadratureFeatures RBF RKHSWidth RandomSearch Records Repeat RunState
 Scaled ScaledWidth Settle SobolDesign Stay Sum Tanimoto Thompson ThompsonQFF UCB
 UncertaintySampling Uniform UniformDesign UniformStart Units Weights WithCandidateEffect
+WithEffect
 """
 
 

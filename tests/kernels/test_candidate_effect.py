@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import noregret as nr
 from noregret.arrays import Rows
-from noregret.kernels import CandidateEffect, probe
+from noregret.kernels import CandidateEffect, WithEffect, probe, slopes
 from noregret.kernels.categorical import COMPARED
 
 
@@ -33,3 +34,16 @@ def test_one_where_rows_are_the_same(packed: bool, seed: int) -> None:
         np.testing.assert_array_equal(CandidateEffect()(A, B)[:, :5], expected)
         np.testing.assert_array_equal(CandidateEffect().diagonal(A), 1.0)
     probe(CandidateEffect(), A)
+
+
+def test_a_kernel_with_effects_is_the_sum_of_both() -> None:
+    """To the last bit: runs saved with the sum go on with the same choices."""
+    shared, rng = 2.0 * nr.Matern(1.5, 0.4), np.random.default_rng(0)
+    one, other = WithEffect(shared, 0.3), nr.Sum(shared, nr.Scaled(CandidateEffect(), 0.3))
+    A, C = rng.random((6, 2)), rng.standard_normal((6, 9))
+    B = np.concatenate([A[:4], rng.random((5, 2))])
+    np.testing.assert_array_equal(one(A, B), other(A, B))
+    np.testing.assert_array_equal(one.diagonal(A), other.diagonal(A))
+    (values, gradient), (expected, expected_gradient) = slopes(one, A, B), slopes(other, A, B)
+    np.testing.assert_array_equal(values, expected)
+    np.testing.assert_array_equal(gradient(C), expected_gradient(C))

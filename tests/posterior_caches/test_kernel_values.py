@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.arrays import Matrix
-from noregret.kernels import CandidateEffect
+from noregret.kernels import WithEffect
 from noregret.posterior_caches.kernel_values import LEAST, KeptValues
 from noregret.posteriors import Observations
 
@@ -30,8 +30,8 @@ def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> No
         elif what < 0.5:
             kernel = nr.Scaled(plain, float(rng.uniform(0.1, 5.0)))
         elif what < 0.7:
-            own = nr.Scaled(CandidateEffect(), float(rng.uniform(0.1, 5.0)))
-            kernel = nr.Scaled(nr.Sum(nr.Scaled(plain, float(rng.uniform(0.1, 5.0))), own), 2.0)
+            scale, effect = rng.uniform(0.1, 5.0, size=2).tolist()
+            kernel = nr.Scaled(WithEffect(nr.Scaled(plain, scale), effect), 2.0)
         if rng.random() < 0.3:  # others from some place on, as after a speculation
             place = int(rng.integers(0, n + 1))
             at[place:] = rng.integers(0, len(X), size=len(at) - place)
@@ -48,7 +48,7 @@ def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> No
 def test_points_are_recognised_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C while rows were looked through: what is each candidate's own must not be lost."""
     X = np.random.default_rng(3).random((20, 2))
-    kernel = nr.Sum(nr.RBF(0.3), nr.Scaled(CandidateEffect(), 2.0))
+    kernel = WithEffect(nr.RBF(0.3), 2.0)
     kept = KeptValues(nr.Pool(X), 1 << 20)
 
     def follow(n: int) -> Observations:

@@ -12,7 +12,7 @@ import numpy as np
 from noregret.arrays import Indices, Vector
 from noregret.fitting.kernel_families import LONGEST, SHORTEST, Family
 from noregret.fitting.marginal_likelihood import Likelihood, Sample
-from noregret.kernels import CandidateEffect, Kernel, Scaled, Sum
+from noregret.kernels import Kernel, Scaled, WithEffect
 from noregret.storable import storable
 
 MOST_POINTS = 200  # n³ a step: some milliseconds
@@ -90,7 +90,7 @@ def fit(
     scale, part = math.exp(theta[0]), family.own(theta[2:])
     shared, own = Scaled(family.kernel(theta[2:]), scale * (1.0 - part)), scale * part
     return MAPEstimate(
-        kernel=Sum(shared, Scaled(CandidateEffect(), own)) if own else shared,
+        kernel=WithEffect(shared, own) if own else shared,
         shared=shared,
         effect_variance=own,
         mean=likelihood.mean(theta),

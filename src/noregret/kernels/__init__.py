@@ -9,7 +9,7 @@ from noregret.kernels.base import (
     require_kernel,
     slopes,
 )
-from noregret.kernels.categorical import CandidateEffect, Categorical
+from noregret.kernels.categorical import CandidateEffect, Categorical, WithEffect
 from noregret.kernels.custom import FunctionKernel, Precomputed
 from noregret.kernels.linear import Linear, Polynomial
 from noregret.kernels.quadrature_features import QuadratureFeatures, quadrature

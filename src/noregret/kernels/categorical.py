@@ -11,10 +11,10 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Matrix, Rows
+from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError, require_at_least, require_count
-from noregret.kernels.algebra import UnitVarianceKernel
-from noregret.kernels.base import require_numbers
+from noregret.kernels.algebra import KernelBase, UnitVarianceKernel
+from noregret.kernels.base import Kernel, KernelGradient, require_numbers, slopes
 from noregret.pools import hashed
 from noregret.storable import storable
 
@@ -151,3 +151,28 @@ class CandidateEffect(UnitVarianceKernel):
         else:
             same = np.equal.outer(hashed(X), hashed(Z))
         return np.asarray(same, dtype=np.float64)
+
+
+@final
+@storable("WithEffect")
+@dataclass(frozen=True, slots=True)
+class WithEffect(KernelBase):
+    """A kernel that candidates share, plus an effect of that variance of each candidate alone.
+
+    `shared + effect * CandidateEffect()`, under a name, so that what keeps kernel values can keep
+    those of the shared part.
+    """
+
+    shared: Kernel
+    effect: float
+
+    def __call__(self, X: Rows, Z: Rows) -> Matrix:
+        return self.shared(X, Z) + self.effect * CandidateEffect()(X, Z)
+
+    def diagonal(self, X: Rows) -> Vector:
+        return self.shared.diagonal(X) + self.effect
+
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Matrix, KernelGradient]:
+        """The effect has no slope, but at the candidate itself, where it jumps."""
+        values, gradient = slopes(self.shared, X, Z)
+        return values + self.effect * CandidateEffect()(X, Z), gradient

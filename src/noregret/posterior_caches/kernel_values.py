@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret.arrays import Indices, Mask, Matrix
-from noregret.kernels import CandidateEffect, Kernel, Scaled, Sum
+from noregret.kernels import Kernel, Scaled, WithEffect
 from noregret.pools import Candidates, Hashes, all_hashed, hashed
 from noregret.posteriors import Observations
 from noregret.threads import Scratch, parallel_map
@@ -202,14 +202,14 @@ class KeptValues:
 
 
 def _parted(kernel: Kernel) -> tuple[Kernel, float, float]:
-    """Return a kernel as another one times a number, and the variance that is each one's own."""
+    """Return a kernel as another one times a number, and the variance of candidate effects."""
     match kernel:
         case Scaled(kernel=inner, variance=variance):
-            core, scale, own = _parted(inner)
-            return core, variance * scale, variance * own
-        case Sum(left=left, right=Scaled(kernel=CandidateEffect(), variance=variance)):
-            core, scale, own = _parted(left)
-            return core, scale, own + variance
+            core, scale, effect = _parted(inner)
+            return core, variance * scale, variance * effect
+        case WithEffect(shared=shared, effect=more):
+            core, scale, effect = _parted(shared)
+            return core, scale, effect + more
         case _:
             return kernel, 1.0, 0.0
 
