@@ -269,7 +269,7 @@ def _cloud(evidence: Evidence, box: Box, size: int) -> Picks:
     So many that few whole numbers all come up, and the farthest are far.
     """
     U = sobol(box.dim, max(CLOUD, PER_POINT * size), _rng(evidence))
-    return evidence.points.picks_of(box.snapped(box.spread(U))).new(evidence.taken)
+    return evidence.points.picks_of(box.from_uniform(U)).new(evidence.taken)
 
 
 def _left(size: int, evidence: Evidence, room: int) -> int:

@@ -14,6 +14,8 @@ from noregret.pools.names import Keys
 class Domain(Protocol):
     """Where candidates live: how their features look outside, and how they are kept inside."""
 
+    __slots__ = ()
+
     @property
     def dim(self) -> int:
         """Number of features."""
@@ -38,6 +40,8 @@ class Candidates(Domain, Protocol):
 
     Rows are numbered from 0; the user speaks in keys (names, or row numbers), the library in rows.
     """
+
+    __slots__ = ()
 
     def __len__(self) -> int: ...
 

@@ -10,21 +10,38 @@ import numpy as np
 
 from noregret.arrays import Mask, Matrix, Vector, as_floats, as_matrix
 from noregret.errors import ArgumentError, PoolError
+from noregret.pools.base import Domain
 
 GRID = 2.0**30  # steps from one end of a dimension to the other: closer points are one point
 
 
 @final
-class Box:
-    """All points between bounds, one pair (low, high) a dimension.
+class Box(Domain):
+    """All points between bounds, one pair (low, high) per dimension.
 
     Dimensions in `log` are searched on a logarithmic scale; those in `integer` take whole numbers
     only. Kernels see every dimension scaled to [0, 1], so that a lengthscale of 0.2 is a fifth of
-    the way across; `posterior`, `tell`, `batch.x` and `best().x` speak in your units.
+    the way across; `posterior`, `tell`, `batch.x` and `best().x` are in your units.
 
-    >>> box = Box([(1e-4, 1e-1), (1, 8)], log=[0], integer=[1])
-    >>> box.shown(box.read("X", [[0.01, 5]]))
-    array([[0.01, 5.  ]])
+    >>> box = nr.Box([(1e-4, 1e-1), (1, 5)], log=[0], integer=[1])
+    >>> box.dim, box.bounds[1], box.log, box.integer
+    (2, array([1., 5.]), array([ True, False]), array([False,  True]))
+    >>> box.fingerprint() == nr.Box(box.bounds).fingerprint()
+    False
+
+    Inside, points lie in the unit cube, where those that are no candidate go to the nearest:
+
+    >>> U = box.read("X", [[0.01, 2]])
+    >>> U.round(3), box.shown(U), box.snapped(np.array([[0.5, 0.3]]))
+    (array([[0.667, 0.25 ]]), array([[0.01, 2.  ]]), array([[0.5 , 0.25]]))
+    >>> box.shown(box.neighbours(U[0]))  # one step away in a whole number
+    array([[0.01, 3.  ],
+           [0.01, 1.  ]])
+    >>> box.shown(box.sample(2, np.random.default_rng(0))).round(4).tolist()
+    [[0.0081, 2.0], [0.0001, 1.0]]
+    >>> box.from_uniform(np.array([[0.5, 0.19], [0.5, 0.21]]))  # a fifth for each whole number
+    array([[0.5 , 0.  ],
+           [0.5 , 0.25]])
     """
 
     __slots__ = ("_high", "_integer", "_log", "_low")
@@ -34,8 +51,8 @@ class Box:
     ) -> None:
         if isinstance(bounds, Mapping):
             raise PoolError(
-                "Box(bounds=...) takes pairs (low, high) in order, one a dimension, without names: "
-                "give list(bounds.values())."
+                "Box(bounds=...) takes pairs (low, high) in order, one per dimension, without "
+                "names: give list(bounds.values())."
             )
         try:
             pairs = as_floats("Box(bounds=...)", bounds)
@@ -43,90 +60,34 @@ class Box:
             raise PoolError(str(error)) from None
         if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
             raise PoolError(
-                f"Box(bounds=...) must be pairs (low, high), one a dimension, got shape "
+                f"Box(bounds=...) must be pairs (low, high), one per dimension, got shape "
                 f"{pairs.shape}."
             )
         d = len(pairs)
         self._log, self._integer = _flags("log", log, d), _flags("integer", integer, d)
-        for at, (low, high) in enumerate(pairs.tolist()):
-            if not low < high:
-                raise PoolError(
-                    f"Box(bounds=...): dimension {at} goes from {low:g} to {high:g}; the first "
-                    "number must be the smaller one."
-                )
-            if self._log[at] and low <= 0:
-                raise PoolError(
-                    f"Box(log=...): dimension {at} starts at {low:g}; a logarithmic scale needs "
-                    "bounds above 0."
-                )
-            if self._integer[at] and (low != round(low) or high != round(high)):
-                raise PoolError(
-                    f"Box(integer=...): dimension {at} goes from {low:g} to {high:g}; its bounds "
-                    "must be whole numbers."
-                )
-            self._check_span(at, low, high)
+        for at, (low, high) in enumerate(pairs):
+            _require_interval(at, low, high, log=self._log[at], integer=self._integer[at])
         self._low: Vector = pairs[:, 0].copy()
         self._high: Vector = pairs[:, 1].copy()
 
-    def _check_span(self, at: int, low: float, high: float) -> None:
-        """Refuse a dimension of more steps than the grid has."""
-        with np.errstate(over="ignore"):
-            span = np.log(high / low) * high if self._log[at] else np.float64(high) - low
-        if not np.isfinite(span):
-            raise PoolError(
-                f"Box(bounds=...): dimension {at} goes from {low:g} to {high:g}, which is too far."
-            )
-        if self._integer[at] and span > GRID / 4:
-            raise PoolError(
-                f"Box(integer=...): dimension {at} goes from {low:g} to {high:g}: too many whole "
-                "numbers to tell them apart. Let it be a continuous one."
-            )
-
     @property
     def dim(self) -> int:
-        """Number of dimensions.
-
-        >>> Box([(0, 1), (0, 5)]).dim
-        2
-        """
         return len(self._low)
 
     @property
     def bounds(self) -> Matrix:
-        """The bounds, one pair a dimension.
-
-        >>> Box([(0, 1), (0, 5)]).bounds
-        array([[0., 1.],
-               [0., 5.]])
-        """
+        """The bounds, one pair per dimension."""
         return np.stack([self._low, self._high], axis=1)
 
     @property
     def integer(self) -> Mask:
-        """Which dimensions take whole numbers only.
-
-        >>> Box([(0, 1), (0, 5)], integer=[1]).integer
-        array([False,  True])
-        """
+        """Which dimensions take whole numbers only."""
         return self._integer
 
     @property
     def log(self) -> Mask:
-        """Which dimensions are searched on a logarithmic scale.
-
-        >>> Box([(1e-3, 1), (0, 5)], log=[0]).log
-        array([ True, False])
-        """
+        """Which dimensions are searched on a logarithmic scale."""
         return self._log
-
-    @property
-    def has_integers(self) -> bool:
-        """Whether some dimension takes whole numbers only.
-
-        >>> Box([(0, 1), (0, 5)]).has_integers
-        False
-        """
-        return bool(self._integer.any())
 
     def __repr__(self) -> str:
         kinds = (("log", self._log), ("integer", self._integer))
@@ -134,35 +95,23 @@ class Box:
         return f"Box({self.bounds.tolist()}{''.join(some)})"
 
     def read(self, name: str, X: object) -> Matrix:
-        """Return points given in the user's units, scaled to the unit cube.
-
-        >>> Box([(0, 10), (1, 100)], log=[1]).read("X", [[5, 10]])
-        array([[0.5, 0.5]])
-        """
         given = as_matrix(name, X, columns=self.dim)
         slack = 1e-9 * (self._high - self._low)
         outside = (given < self._low - slack) | (given > self._high + slack)
-        if outside.any():
-            row, at = np.argwhere(outside)[0].tolist()
-            raise ArgumentError(
-                f"{name}: point {row} has {given[row, at]:g} in dimension {at}, outside the box, "
-                f"which goes from {self._low[at]:g} to {self._high[at]:g}."
-            )
         broken = self._integer & (np.abs(given - np.round(given)) > 1e-9)
-        if broken.any():
-            row, at = np.argwhere(broken)[0].tolist()
-            raise ArgumentError(
-                f"{name}: point {row} has {given[row, at]:g} in dimension {at}, which takes whole "
-                "numbers only."
-            )
+        for wrong, rule in (
+            (outside, "which goes from {:g} to {:g} in this box"),
+            (broken, "which takes whole numbers only"),
+        ):
+            if wrong.any():
+                row, at = np.argwhere(wrong)[0].tolist()
+                raise ArgumentError(
+                    f"{name}: point {row} has {given[row, at]} in dimension {at}, "
+                    f"{rule.format(self._low[at], self._high[at])}."
+                )
         return self.snapped(self._scaled(np.clip(given, self._low, self._high)))
 
     def shown(self, X: Matrix) -> Matrix:
-        """Return points of the unit cube in the user's units.
-
-        >>> Box([(0, 10), (1, 100)], log=[1]).shown(np.array([[0.5, 0.5]]))
-        array([[ 5., 10.]])
-        """
         low, high = self._low, self._high
         plain = low + X * (high - low)
         safe = np.where(self._log, low, 1.0)
@@ -172,11 +121,7 @@ class Box:
         return np.asarray(np.where(self._integer, np.round(out), out))
 
     def snapped(self, U: Matrix) -> Matrix:
-        """Return points of the unit cube moved to the nearest one that is a candidate.
-
-        >>> Box([(0, 4)], integer=[0]).snapped(np.array([[0.3]]))
-        array([[0.25]])
-        """
+        """Return points of the unit cube moved to the nearest one that is a candidate."""
         U = np.round(np.clip(U, 0.0, 1.0) * GRID) / GRID
         if self._integer.any():
             whole = self._scaled(self.shown(U))
@@ -184,33 +129,22 @@ class Box:
         return U
 
     def sample(self, size: int, rng: np.random.Generator) -> Matrix:
-        """Return points drawn uniformly in the unit cube, whole numbers being equally likely.
+        """Return points drawn uniformly in the unit cube, whole numbers being equally likely."""
+        return self.from_uniform(rng.random((size, self.dim)))
 
-        >>> box = Box([(0, 4)], integer=[0])
-        >>> box.shown(box.sample(5, np.random.default_rng(0))).T
-        array([[3., 1., 0., 0., 4.]])
+    def from_uniform(self, U: Matrix) -> Matrix:
+        """Return candidates for numbers in [0, 1): each whole number gets an equal share of them.
+
+        On a logarithmic scale its share is that of the points that are nearest to it.
         """
-        U = rng.random((size, self.dim))
-        return self.snapped(self.spread(U))
-
-    def spread(self, U: Matrix) -> Matrix:
-        """Return numbers in [0, 1) such that every whole number gets an equal share of them.
-
-        >>> Box([(0, 4)], integer=[0]).spread(np.array([[0.1], [0.3]])).T
-        array([[0.  , 0.25]])
-        """
-        if not self._integer.any():
-            return U
-        count = self._high - self._low + 1.0
-        whole = self._scaled(self._low + np.minimum(np.floor(U * count), count - 1))
-        return np.where(self._integer & ~self._log, whole, U)
+        if self._integer.any():
+            count = self._high - self._low + 1.0
+            whole = self._scaled(self._low + np.minimum(np.floor(U * count), count - 1))
+            U = np.where(self._integer & ~self._log, whole, U)
+        return self.snapped(U)
 
     def neighbours(self, u: Vector) -> Matrix:
-        """Return points of the unit cube that differ by one in one whole number.
-
-        >>> Box([(0, 4)], integer=[0]).neighbours(np.array([0.5])).T
-        array([[0.75, 0.25]])
-        """
+        """Return points of the unit cube that differ by one in one whole number."""
         x = self.shown(u[None])[0]
         steps = np.eye(self.dim)[self._integer]
         moved = np.concatenate([x + steps, x - steps])
@@ -219,11 +153,6 @@ class Box:
         return self.snapped(near)
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 digest of bounds and kinds.
-
-        >>> Box([(0, 1)]).fingerprint() == Box([(0, 2)]).fingerprint()
-        False
-        """
         parts = (self._low, self._high, self._log, self._integer)
         return hashlib.sha256(b"box" + b"".join(part.tobytes() for part in parts)).hexdigest()
 
@@ -243,3 +172,28 @@ def _flags(name: str, dimensions: Sequence[int], d: int) -> Mask:
             )
         flags[at] = True
     return flags
+
+
+def _require_interval(
+    at: int, low: np.float64, high: np.float64, *, log: np.bool_, integer: np.bool_
+) -> None:
+    """Raise unless a dimension can be searched between its bounds."""
+    with np.errstate(all="ignore"):
+        span = np.log(high / low) * high if log else high - low
+    whole = low == np.round(low) and high == np.round(high)
+    rules = (
+        ("bounds", low < high, "the first number must be the smaller one"),
+        ("log", not log or low > 0, "a logarithmic scale needs bounds above 0"),
+        ("integer", not integer or whole, "its bounds must be whole numbers"),
+        ("bounds", np.isfinite(span), "such a range is too wide for floating-point numbers"),
+        (
+            "integer",
+            not integer or span <= GRID / 4,
+            "so many whole numbers cannot be told apart. Leave it out of integer=[...]",
+        ),
+    )
+    for name, kept, rule in rules:
+        if not kept:
+            raise PoolError(
+                f"Box({name}=...): dimension {at} goes from {low:g} to {high:g}; {rule}."
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, cast, final
 
@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret.arrays import Indices, Matrix, Rows, chunk_rows
+from noregret.pools.base import Candidates
 from noregret.pools.names import Keys, Names
 from noregret.pools.tables.encoding import Encoding, Level, features_of
 
 
-class StoredPool(ABC):
+class StoredPool(Candidates):
     """Candidates that are the rows of one table, in memory or on disk."""
 
     __slots__ = ("_fingerprint", "_names", "_table")
@@ -27,7 +28,6 @@ class StoredPool(ABC):
     @property
     @final
     def dim(self) -> int:
-        """Number of columns in which a row is kept."""
         return int(self._table.shape[1])
 
     @final
@@ -44,38 +44,29 @@ class StoredPool(ABC):
 
     @final
     def rows(self, index: Indices) -> Rows:
-        """Return the features of the given rows."""
         return cast(Rows, np.asarray(self._table[index], dtype=self._kind))
 
     @final
     def chunks(self, size: int) -> Iterator[tuple[int, Rows]]:
-        """Walk the pool in order, at most `size` rows at a time, with the first row's number."""
         for start in range(0, len(self), size):
             chunk = np.asarray(self._table[start : start + size], dtype=self._kind)
             yield start, cast(Rows, chunk)
 
     @final
     def shown(self, X: Rows) -> Rows:
-        """Return features as they are."""
         return X
 
     @final
     def keys(self, index: Indices) -> Keys:
-        """Return the names of the given rows; without names, the rows themselves."""
         return self._names.of(index)
 
     @final
     def find(self, keys: object) -> Indices:
-        """Return the rows of the given names (or row numbers, for a pool without names).
-
-        >>> nr.Pool([[0.0], [1.0]], names=["water", "ethanol"]).find("water")
-        array([0])
-        """
         return self._names.find(keys)
 
     @final
     def fingerprint(self) -> str:
-        """Return a SHA-256 digest of shape, features and names: one pass, the first time."""
+        """Return a SHA-256 digest of shape, features and names: one pass, once."""
         if self._fingerprint is None:
             digest = hashlib.sha256(self._shape().encode())
             for _, X in self.chunks(chunk_rows(self.dim)):

@@ -75,7 +75,7 @@ class Ascent:
         rng = np.random.default_rng(len(self.met))
         some = int(np.clip(WORK // max(len(self.met), 1) ** 2, FEWER, RAW))
         shifted = (self.even[:some] + rng.random(self.box.dim)) % 1.0
-        raw = np.concatenate([self.met, self.box.snapped(self.box.spread(shifted))])
+        raw = np.concatenate([self.met, self.box.from_uniform(shifted)])
         known, again = hill.scores(raw)
         highest = raw[np.argsort(-known, kind="stable")[:CENTRES]]
         near = around(self.box, highest, NEARBY, rng)
@@ -109,7 +109,7 @@ class Ascent:
     def _climbed(self, hill: Hill, starts: Matrix) -> Matrix:
         """Return where L-BFGS-B ends; whole numbers are then moved one by one."""
         X = self._ascended(hill, starts, np.ones(self.box.dim, dtype=np.bool_))
-        if not self.box.has_integers:
+        if not self.box.integer.any():
             return X
         moved = np.array([self._moved(hill, x) for x in X])
         return self._ascended(hill, moved, ~self.box.integer)
