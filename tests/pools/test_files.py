@@ -22,7 +22,7 @@ import noregret as nr
 from noregret import progress as bars
 from noregret.errors import ArgumentError, MissingExtraError, PoolError
 from noregret.pools.tables.scan import scan_table
-from noregret.pools.tables.sources import CSVSource, Parquet, Source
+from noregret.pools.tables.sources import csv_source, parquet_source
 from strategies import Table, by_hand, tables
 
 TABLE: Table = {
@@ -210,7 +210,7 @@ def test_memory_does_not_grow_with_the_file(
         pq.write_table(table, path, row_group_size=1 << 13, use_dictionary=False)
     else:
         pa_csv.write_csv(table, path)
-    source: Source = Parquet(path) if name == "t.parquet" else CSVSource.opened(path)
+    source = parquet_source(path) if name == "t.parquet" else csv_source(path)
     before, held = pa.total_allocated_bytes(), []
     for batch in source.batches(table.column_names):
         assert batch.num_columns == 4

@@ -11,6 +11,7 @@ from noregret.arrays import Matrix, as_matrix
 from noregret.errors import ArgumentError, PoolError, require_count
 from noregret.pools.names import Keys, Names
 from noregret.pools.stored import FeaturePool
+from noregret.pools.tables.encoding import Encoding
 from noregret.pools.tables.feature_spec import Categories, FeatureSpec, Missing, Scale
 from noregret.pools.tables.scan import TableScan, scan_table
 from noregret.pools.tables.sources import frame_of, is_frame
@@ -53,7 +54,7 @@ class Pool(FeaturePool):
         matrix.flags.writeable = False
         self._table = matrix
         self._names = Names(names, len(matrix))
-        self._encoding, self._fingerprint = None, None
+        self._encoding, self._fingerprint = Encoding(), None
 
     @classmethod
     def numbered(cls, count: int, *, names: object = None) -> Pool:

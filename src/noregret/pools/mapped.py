@@ -42,7 +42,7 @@ class MappedPool(FeaturePool):
         self._path = Path(path)
         self._table = _opened(self._path)
         self._names = Names(names, len(self._table))
-        self._encoding, self._fingerprint = None, None
+        self._encoding, self._fingerprint = Encoding(), None
         self._require_finite(progress)
 
     @property

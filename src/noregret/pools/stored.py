@@ -10,10 +10,11 @@ from typing import Any, ClassVar, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from noregret.arrays import Indices, Matrix, Rows, chunk_rows
+from noregret.arrays import Indices, Matrix, Rows, as_matrix, chunk_rows
 from noregret.pools.base import Candidates
 from noregret.pools.names import Keys, Names
-from noregret.pools.tables.encoding import Encoding, Level, features_of
+from noregret.pools.tables.encoding import Encoding, Level
+from noregret.pools.tables.sources import is_frame
 
 
 class StoredPool(Candidates):
@@ -83,34 +84,36 @@ class FeaturePool(StoredPool):
     """Rows of numbers, which may have come from the columns of a frame."""
 
     __slots__ = ("_encoding",)
-    _encoding: Encoding | None  # of the frame
+    _encoding: Encoding
 
     @property
     @final
     def columns(self) -> tuple[str, ...]:
         """Names of the features, where they come from a table; none otherwise."""
-        return () if self._encoding is None else self._encoding.labels
+        return self._encoding.labels
 
     @property
     @final
     def groups(self) -> dict[str, tuple[int, ...]]:
         """For every column of the table, the features that it became."""
-        return {} if self._encoding is None else self._encoding.groups
+        return self._encoding.groups
 
     @property
     @final
     def levels(self) -> dict[str, tuple[Level, ...]]:
         """For every column of levels, the levels in the order of their features or codes."""
-        return {} if self._encoding is None else self._encoding.levels
+        return self._encoding.levels
 
     @final
     def read(self, name: str, X: object) -> Matrix:
         """Return features that a user gave, checked: a matrix, or a frame like the pool's."""
-        return features_of(name, X, self.dim, self._encoding)
+        if self._encoding.columns and is_frame(X):
+            return self._encoding.read(name, X)
+        return as_matrix(name, X, columns=self.dim)
 
     @final
     def _sized(self) -> str:
-        made = "" if self._encoding is None else f": {self._encoding}"
+        made = f": {self._encoding}" if self._encoding.columns else ""
         return f"{len(self)} candidates × {self.dim} features{made}"
 
     @final

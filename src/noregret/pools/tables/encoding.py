@@ -1,20 +1,21 @@
 """From the columns of a table to features, the same way for the pool and for rows that come later.
 
-A column of numbers is one feature. A column of levels is one feature a level (1 where a row has it,
-else 0), or one feature of codes; levels are sorted, and so stand in the same order every time.
+A column of numbers is one feature. A column of levels is one feature per level (1 where a row has
+it, else 0), or one feature of codes; levels are sorted, so that their order is always the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 
-from noregret.arrays import Indices, Mask, Matrix, Vector, as_matrix
+from noregret.arrays import Mask, Matrix, Vector
 from noregret.errors import ArgumentError, PoolError
 from noregret.pools.tables.feature_spec import is_string
-from noregret.pools.tables.sources import arrow, frame_of, is_frame
+from noregret.pools.tables.sources import arrow, frame_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,26 +24,6 @@ if TYPE_CHECKING:
 Level: TypeAlias = str | int | float | bool
 EXACT = 2**53  # up to which every whole number is a float64
 SHOWN = 6  # rows, columns or levels that a message or repr lists
-
-
-class Column(Protocol):
-    """How one column becomes features."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Names of the features."""
-        ...
-
-    def present(self, column: pa.Array) -> Mask:
-        """Tell where there is a value."""
-        ...
-
-    def write(self, column: pa.Array, out: Matrix) -> None:
-        """Write features, one row each; NaN where the value is missing."""
-        ...
 
 
 @final
@@ -58,8 +39,9 @@ class Number:
     def labels(self) -> tuple[str, ...]:
         return (self.name,)
 
-    def present(self, column: pa.Array) -> Mask:
-        return np.isfinite(numbers(self.name, column))
+    @property
+    def rule(self) -> str:
+        return "a finite number"
 
     def write(self, column: pa.Array, out: Matrix) -> None:
         out[:, 0] = (numbers(self.name, column) - self.low) / self.span
@@ -68,7 +50,7 @@ class Number:
 @final
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of some levels: a feature for each, or the place of the level as a code."""
+    """One of some levels: a feature for each, or one feature, the number of the level."""
 
     name: str
     levels: tuple[Level, ...]  # sorted
@@ -76,93 +58,71 @@ class Choice:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return (
-            tuple(f"{self.name}={level}" for level in self.levels) if self.onehot else (self.name,)
-        )
+        if not self.onehot:
+            return (self.name,)
+        return tuple(f"{self.name}={level}" for level in self.levels)
 
-    def present(self, column: pa.Array) -> Mask:
-        return as_mask(present(levels_of(self.name, column)))
+    @property
+    def rule(self) -> str:
+        return f"one of the pool's levels: {_listed(map(repr, self.levels))}"
 
     def write(self, column: pa.Array, out: Matrix) -> None:
-        codes = self._codes(column)
-        missing = codes < 0
+        pa = arrow()
+        given = levels_of(self.name, column)
+        known = levels_of(self.name, pa.array(self.levels))
+        if given.type != known.type:
+            given = _cast(self.name, given, known.type, known[0].as_py())
+        found = arrow("pyarrow.compute").index_in(given, value_set=known)
+        codes = found.fill_null(-1).to_numpy(zero_copy_only=False)
         if self.onehot:
             out[:] = 0.0
             out[np.arange(len(codes)), codes] = 1.0
         else:
             out[:, 0] = codes
-        out[missing] = np.nan
+        out[codes < 0] = np.nan
 
-    def _codes(self, column: pa.Array) -> Indices:
-        """Return the places of levels, −1 where the value is missing."""
-        pa, compute = arrow(), arrow("pyarrow.compute")
-        given = levels_of(self.name, column)
-        known = levels_of(self.name, pa.array(self.levels))
-        if given.type != known.type:
-            given = _cast(self.name, given, known.type, known[0].as_py())
-        found = compute.index_in(given, value_set=known)
-        unknown = given.filter(compute.and_(found.is_null(), present(given)))
-        if len(unknown):
-            listed = ", ".join(repr(level) for level in self.levels[:SHOWN])
-            more = "" if len(self.levels) <= SHOWN else f" and {len(self.levels) - SHOWN} more"
-            raise ArgumentError(
-                f"column {self.name!r} has the level {unknown[0].as_py()!r}, which no candidate "
-                f"of the pool has; known are {listed}{more}."
-            )
-        codes: Indices = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return codes
+
+Column: TypeAlias = Number | Choice
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How the columns of a table become features, in their order."""
+    """How the columns of a table become features, in their order; none for other pools."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The name of every feature."""
         return tuple(label for column in self.columns for label in column.labels)
 
     @property
     def groups(self) -> dict[str, tuple[int, ...]]:
-        """For every column of the table, the features that it became."""
-        places, start = {}, 0
+        groups, start = {}, 0
         for column in self.columns:
             stop = start + len(column.labels)
-            places[column.name] = tuple(range(start, stop))
+            groups[column.name] = tuple(range(start, stop))
             start = stop
-        return places
+        return groups
 
     @property
     def levels(self) -> dict[str, tuple[Level, ...]]:
-        """For every column of levels, the levels in the order of their features or codes."""
         return {column.name: column.levels for column in self.columns if isinstance(column, Choice)}
 
     def __str__(self) -> str:
-        shown = [
+        return _listed(
             f"{column.name} ({len(column.levels)} levels)"
             if isinstance(column, Choice)
             else column.name
-            for column in self.columns[:SHOWN]
-        ]
-        more = len(self.columns) - len(shown)
-        return ", ".join(shown) + (f" and {more} more" if more else "")
+            for column in self.columns
+        )
 
     def encode(self, batch: pa.RecordBatch) -> Matrix:
-        """Return the features of rows; NaN where a value is missing."""
+        """Return the features of rows; NaN where a value is missing, or a level unknown."""
         out = np.empty((batch.num_rows, len(self.labels)))
-        for column, places in zip(self.columns, self.groups.values(), strict=True):
-            column.write(batch.column(column.name), out[:, places[0] : places[-1] + 1])
+        for column, group in zip(self.columns, self.groups.values(), strict=True):
+            column.write(batch.column(column.name), out[:, group[0] : group[-1] + 1])
         return out
-
-    def present(self, batch: pa.RecordBatch) -> Mask:
-        """Tell which rows miss nothing."""
-        whole: Mask = np.ones(batch.num_rows, dtype=np.bool_)
-        for column in self.columns:
-            whole &= column.present(batch.column(column.name))
-        return whole
 
     def read(self, name: str, frame: object) -> Matrix:
         """Return the features of rows that a user gave as a data frame, in argument `name`."""
@@ -176,24 +136,28 @@ class Encoding:
                 )
         try:
             parts = [self.encode(batch) for batch in given.batches(wanted)]
-        except (ArgumentError, PoolError) as error:
+        except PoolError as error:
             raise ArgumentError(f"{name}: {error}") from None
         X = np.concatenate([np.empty((0, len(self.labels))), *parts])
         bad = np.argwhere(~np.isfinite(X))
         if len(bad):
-            row, place = bad[0].tolist()
+            row, feature = bad[0].tolist()
+            groups = zip(self.columns, self.groups.values(), strict=True)
+            at = next(column for column, group in groups if feature in group)
+            cells = (cell for batch in given.batches([at.name]) for cell in batch.column(0))
+            cell = next(cell for number, cell in enumerate(cells) if number == row)
             raise ArgumentError(
-                f"{name}: row {row} misses a feature ({self.labels[place]!r} is null, NaN or "
-                "infinite). Remove or impute it first."
+                f"{name}: row {row} has {cell.as_py()!r} in column {at.name!r}, which must hold "
+                f"{at.rule}. Correct such rows, or leave them out."
             )
         return X
 
 
-def features_of(name: str, X: object, dim: int, encoding: Encoding | None) -> Matrix:
-    """Return features that a user gave: a frame like that of the pool, or a matrix of features."""
-    if encoding is not None and is_frame(X):
-        return encoding.read(name, X)
-    return as_matrix(name, X, columns=dim)
+def _listed(names: Iterable[str]) -> str:
+    """Return names joined by commas, the first few if there are many."""
+    every = list(names)
+    more = len(every) - SHOWN
+    return ", ".join(every[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def numbers(name: str, column: pa.Array) -> Vector:

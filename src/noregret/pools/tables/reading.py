@@ -1,4 +1,4 @@
-"""Pools from files."""
+"""Pools from files: CSV, Parquet, and .npy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +15,13 @@ from noregret.pools.mapped import MappedPool, mapped
 from noregret.pools.names import Keys
 from noregret.pools.tables.feature_spec import Categories, FeatureSpec, Missing, Scale
 from noregret.pools.tables.scan import TableScan, scan_table
-from noregret.pools.tables.sources import CSVSource, Parquet, UnsettledError, arrow
-
-if TYPE_CHECKING:
-    pass
-
+from noregret.pools.tables.sources import (
+    UnsettledError,
+    arrow,
+    csv_source,
+    parquet_source,
+    settled,
+)
 
 ENDINGS = (".npy", ".parquet", ".csv", ".csv.gz")
 
@@ -78,12 +79,12 @@ def read_pool(
 
 def _scan(file: Path, ending: str, spec: FeatureSpec, progress: bool) -> TableScan:
     if ending == ".parquet":
-        return scan_table(Parquet(file), spec, progress=progress)
-    source = CSVSource.opened(file)
+        return scan_table(parquet_source(file), spec, progress=progress)
+    source = csv_source(file)
     try:
         return scan_table(source, spec, progress=progress)
     except UnsettledError:
-        return scan_table(source.settled(), spec, progress=progress)
+        return scan_table(settled(file, source.schema), spec, progress=progress)
 
 
 def _ending(file: Path) -> str:

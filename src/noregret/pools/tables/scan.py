@@ -1,14 +1,14 @@
-"""One pass over a table: its levels and ranges, and the rows that miss something.
+"""The first pass over a table: which levels and ranges it has, and which rows miss something.
 
-A second pass then gives the features, so that a table is never held in memory beside them.
+A second pass gives the features, so that a table is never held in memory beside them.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -28,30 +28,28 @@ from noregret.pools.tables.encoding import (
     present,
 )
 from noregret.pools.tables.feature_spec import FeatureSpec
-from noregret.pools.tables.sources import Source, arrow, walk
+from noregret.pools.tables.sources import Source, arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 log = logging.getLogger("noregret")
-MOST_LEVELS = 1000  # of a column that becomes a feature a level
+MOST_LEVELS = 1000  # of a column that becomes one feature per level
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class TableScan:
-    """What a table holds, and how it becomes features."""
+    """A table, how it becomes features, and how many of its rows are candidates."""
 
     source: Source
     encoding: Encoding
     name: str | None
-    rows: int
     kept: int
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Candidates and features."""
         return self.kept, len(self.encoding.labels)
 
     def blocks(self, *, progress: bool) -> Iterator[tuple[Matrix, Keys]]:
@@ -61,37 +59,27 @@ class TableScan:
         """
         start = given = 0
         size = chunk_rows(self.shape[1])
-        wanted = dict.fromkeys([column.name for column in self.encoding.columns])
-        wanted |= {} if self.name is None else {self.name: None}
-        for batch in walk(
-            *(self.source, list(wanted)), label="rows encoded", total=self.rows, progress=progress
-        ):
+        columns = [column.name for column in self.encoding.columns]
+        wanted = _with(self.name, columns)
+        for batch in self.source.walk(wanted, "rows encoded", progress=progress):
             for first in range(0, batch.num_rows, size):
                 part = batch.slice(first, size)
-                kept = self._kept(part)
-                keys: Keys = start + np.flatnonzero(kept)
+                X = self.encoding.encode(part)
+                kept = np.isfinite(X).all(axis=1)
+                if self.name is None:
+                    keys: Keys = start + np.flatnonzero(kept)
+                else:
+                    names = names_of(self.name, part.column(self.name))
+                    kept &= as_mask(names.is_valid())
+                    keys = _keys(names.filter(arrow().array(kept)))
                 start, given = start + part.num_rows, given + len(keys)
                 self._require_unchanged(given <= self.kept)
-                if len(keys) < part.num_rows:  # a level may stand in rows that are left out only
-                    part = part.filter(arrow().array(kept))
-                if self.name is not None:
-                    keys = _keys(names_of(self.name, part.column(self.name)))
-                X = self.encoding.encode(part)
-                self._require_unchanged(bool(np.isfinite(X).all()))
-                yield X, keys
+                yield X if kept.all() else X[kept], keys
         self._require_unchanged(given == self.kept)
-
-    def _kept(self, batch: pa.RecordBatch) -> Mask:
-        if self.kept == self.rows:
-            return np.ones(batch.num_rows, dtype=np.bool_)
-        kept = self.encoding.present(batch)
-        if self.name is not None:
-            kept &= as_mask(names_of(self.name, batch.column(self.name)).is_valid())
-        return kept
 
     def names(self, keys: list[Keys]) -> Names:
         """Return the names of candidates from the keys of all blocks."""
-        if self.name is None and self.kept == self.rows:
+        if self.name is None and self.kept == self.source.rows:
             return Names(None, self.kept)  # row numbers are what they would be anyway
         joined: Keys = np.concatenate(keys)  # type: ignore[assignment]  # all of one kind
         try:
@@ -105,44 +93,30 @@ class TableScan:
 
 
 def scan_table(source: Source, spec: FeatureSpec, *, progress: bool) -> TableScan:
-    """Walk a table once; raise if rows miss something and the recipe does not let them go."""
-    tallies: list[_Tally] = [
-        _Numbers(column) if kind == "number" else _Choices(column, spec.categories == "onehot")
+    """Read a table once; raise if rows miss something and `spec` does not let them be dropped."""
+    tallies = {
+        column: _Numbers(column)
+        if kind == "number"
+        else _Choices(column, spec.categories == "onehot")
         for column, kind in spec.kinds(source).items()
-    ]
-    name, gaps = spec.name, _Gaps()
-    names = [] if name is None else [name]
-    wanted = list(dict.fromkeys([*(tally.name for tally in tallies), *names]))
-    for batch in walk(source, wanted, label="rows read", total=source.rows, progress=progress):
-        looked = [tally.look(batch.column(tally.name)) for tally in tallies]
-        masks = {tally.name: mask for tally, (_, mask) in zip(tallies, looked, strict=True)}
-        if name is not None:
-            masks[name] = as_mask(names_of(name, batch.column(name)).is_valid())
+    }
+    gaps = _Gaps()
+    wanted = _with(spec.name, list(tallies))
+    for batch in source.walk(wanted, "rows read", progress=progress):
+        looked = {column: tally.look(batch.column(column)) for column, tally in tallies.items()}
+        masks = {column: mask for column, (_, mask) in looked.items()}
+        if spec.name is not None:
+            masks[spec.name] = as_mask(names_of(spec.name, batch.column(spec.name)).is_valid())
         kept = gaps.add(masks, batch.num_rows)
-        for tally, (values, _) in zip(tallies, looked, strict=True):
-            tally.learn(values, kept)
+        for column, tally in tallies.items():
+            tally.learn(looked[column][0], kept)
     gaps.judge(source.label, spec)
-    encoding = Encoding(tuple(tally.column(spec) for tally in tallies))
-    return TableScan(source, encoding, name, gaps.rows, gaps.rows - gaps.missing)
+    encoding = Encoding(tuple(tally.column(spec) for tally in tallies.values()))
+    return TableScan(replace(source, rows=gaps.rows), encoding, spec.name, gaps.rows - gaps.missing)
 
 
-class _Tally(Protocol):
-    """What is learned of one column."""
-
-    @property
-    def name(self) -> str: ...
-
-    def look(self, column: pa.Array) -> tuple[Any, Mask]:
-        """Return the values, and where there are some."""
-        ...
-
-    def learn(self, values: Any, kept: Mask) -> None:
-        """Take in the values of the rows that are kept."""
-        ...
-
-    def column(self, spec: FeatureSpec) -> Column:
-        """Return how the column becomes features."""
-        ...
+def _with(name: str | None, columns: list[str]) -> list[str]:
+    return columns if name is None or name in columns else [*columns, name]
 
 
 @final

@@ -1,16 +1,11 @@
-"""Tables of others, walked as Arrow record batches.
-
-CSV files, a block at a time, and the types of their columns.
-
-Pools from files.
-"""
+"""Data frames, CSV files and Parquet files, read alike: as Arrow record batches, block by block."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 
 from noregret.arrays import chunk_rows
 from noregret.errors import PoolError, require_extra
@@ -19,52 +14,27 @@ from noregret.progress import Display
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
-class Source(Protocol):
-    """A table that can be walked again and again, a block of rows at a time."""
-
-    @property
-    def label(self) -> str:
-        """What messages call it."""
-        ...
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Names and types of its columns."""
-        ...
-
-    @property
-    def rows(self) -> int | None:
-        """How many rows it has, if that is known before a walk."""
-        ...
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Walk these columns in order."""
-        ...
+BLOCK_BYTES = 1 << 22  # types are first guessed from so much; some thirty blocks are read ahead
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Frame:
-    """A data frame in memory."""
+class Source:
+    """A table that can be read again and again, a block of rows at a time."""
 
-    label: str
-    table: pa.Table
+    label: str  # what messages call it
+    schema: pa.Schema  # names and types of its columns
+    rows: int | None  # where known before it is read
+    batches: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]  # these columns, in order
 
-    @property
-    def schema(self) -> pa.Schema:
-        return self.table.schema
-
-    @property
-    def rows(self) -> int:
-        return int(self.table.num_rows)
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        chosen = self.table.select(list(columns))
-        pa = arrow()
-        for batch in chosen.to_batches(max_chunksize=chunk_rows(len(columns))):
-            plain = [_without_views(column) for column in batch.columns]
-            yield pa.RecordBatch.from_arrays(plain, list(columns))
+    def walk(
+        self, columns: Sequence[str], label: str, *, progress: bool
+    ) -> Iterator[pa.RecordBatch]:
+        """Read these columns, showing how far it is once that takes long."""
+        with Display(label, total=self.rows, shown=progress) as display:
+            for batch in self.batches(columns):
+                yield batch
+                display.advance(batch.num_rows)
 
 
 def arrow(module: str = "pyarrow") -> Any:
@@ -84,8 +54,20 @@ def is_frame(thing: object) -> bool:
     return named and (hasattr(thing, "__arrow_c_stream__") or hasattr(thing, "__arrow_c_array__"))
 
 
-def frame_of(label: str, frame: object) -> Frame:
+def frame_of(label: str, frame: object) -> Source:
     """Return a data frame of any library, by the Arrow stream it offers or else by interchange."""
+    table = _table_of(label, frame)
+
+    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        chosen = table.select(list(columns))
+        for batch in chosen.to_batches(max_chunksize=chunk_rows(len(columns))):
+            plain = [_without_views(column) for column in batch.columns]
+            yield arrow().RecordBatch.from_arrays(plain, list(columns))
+
+    return Source(label, table.schema, int(table.num_rows), batches)
+
+
+def _table_of(label: str, frame: object) -> pa.Table:
     streams = hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")
     if not streams and not hasattr(frame, "__dataframe__"):
         raise PoolError(
@@ -95,9 +77,7 @@ def frame_of(label: str, frame: object) -> Frame:
         )
     pa = arrow()
     try:
-        if streams:
-            return Frame(label, pa.table(frame))
-        return Frame(label, arrow("pyarrow.interchange").from_dataframe(frame))
+        return pa.table(frame) if streams else arrow("pyarrow.interchange").from_dataframe(frame)
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
         raise PoolError(
             f"{label} cannot be read: {error}. "
@@ -116,65 +96,44 @@ def _without_views(column: pa.Array) -> pa.Array:
     return column
 
 
-def walk(
-    source: Source, columns: Sequence[str], *, label: str, total: int | None, progress: bool
-) -> Iterator[pa.RecordBatch]:
-    """Walk a table, showing how far it is once that takes long."""
-    with Display(label, total=total, shown=progress) as display:
-        for batch in source.batches(columns):
-            yield batch
-            display.advance(batch.num_rows)
-
-
-BLOCK_BYTES = 1 << 22  # types are first guessed from so much; some thirty blocks are read ahead
-
-
 class UnsettledError(PoolError):
     """A type that was guessed from the first block does not fit a later one."""
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class CSVSource:
-    """A CSV file with a header, compressed or not."""
+def csv_source(path: Path, schema: pa.Schema = None) -> Source:
+    """Return a CSV file with a header, compressed or not.
 
-    path: Path
-    schema: pa.Schema
-    rows = None  # known after a walk only
-
-    @property
-    def label(self) -> str:
-        return str(self.path)
-
-    @classmethod
-    def opened(cls, path: Path) -> CSVSource:
-        """Guess types from the first block, which for most files is all of it."""
+    Without a schema, types are guessed from the first block, which for most files is all of it.
+    """
+    if schema is None:
         with _reader(path, {}) as reader:
             schema = reader.schema
         _require_header(path, schema.names)
-        return cls(path, schema)
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        pa, types = arrow(), {name: self.schema.field(name).type for name in columns}
+    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        types = {name: schema.field(name).type for name in columns}
         try:
-            with _reader(self.path, types) as reader:
+            with _reader(path, types) as reader:
                 for batch in reader:
                     yield batch.select(list(columns))
-        except pa.ArrowInvalid as error:
+        except arrow().ArrowInvalid as error:
             if "conversion error" in str(error):
-                raise UnsettledError(f"{self.path}: {error}.") from error
+                raise UnsettledError(f"{path}: {error}.") from error
             raise
 
-    def settled(self) -> CSVSource:
-        """Find types that fit every block: one more pass, of text."""
-        pa = arrow()
-        names = [name for name in self.schema.names if self.schema.names.count(name) == 1]
-        types = {name: self.schema.field(name).type for name in names}
-        with _reader(self.path, dict.fromkeys(names, pa.string())) as reader:
-            for batch in reader:
-                for name in names:
-                    types[name] = _fitting(types[name], batch.column(name))
-        return replace(self, schema=pa.schema(types))
+    return Source(str(path), schema, None, batches)
+
+
+def settled(path: Path, schema: pa.Schema) -> Source:
+    """Return a CSV file with types that fit every block: one more pass, of text."""
+    pa = arrow()
+    names = [name for name in schema.names if schema.names.count(name) == 1]
+    types = {name: schema.field(name).type for name in names}
+    with _reader(path, dict.fromkeys(names, pa.string())) as reader:
+        for batch in reader:
+            for name in names:
+                types[name] = _fitting(types[name], batch.column(name))
+    return csv_source(path, pa.schema(types))
 
 
 def _reader(path: Path, types: dict[str, Any]) -> Any:
@@ -229,29 +188,15 @@ def _is_number(text: str) -> bool:
     return True
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Parquet:
-    """A Parquet file."""
+def parquet_source(path: Path) -> Source:
+    """Return a Parquet file."""
+    parquet = arrow("pyarrow.parquet")
 
-    path: Path
-
-    @property
-    def label(self) -> str:
-        return str(self.path)
-
-    @property
-    def schema(self) -> pa.Schema:
-        with arrow("pyarrow.parquet").ParquetFile(self.path) as file:
-            return file.schema_arrow
-
-    @property
-    def rows(self) -> int:
-        with arrow("pyarrow.parquet").ParquetFile(self.path) as file:
-            return int(file.metadata.num_rows)
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        size = chunk_rows(len(columns))
+    def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         # Buffered beforehand, all of the file would be in memory before long.
-        with arrow("pyarrow.parquet").ParquetFile(self.path, pre_buffer=False) as file:
+        with parquet.ParquetFile(path, pre_buffer=False) as file:
+            size = chunk_rows(len(columns))
             yield from file.iter_batches(batch_size=size, columns=list(columns))
+
+    with parquet.ParquetFile(path) as file:
+        return Source(str(path), file.schema_arrow, int(file.metadata.num_rows), batches)
