@@ -43,8 +43,8 @@ class Batch:
     >>> pool = nr.Pool([[0.0], [0.5]], names=["a", "b"])
     >>> opt = nr.mini_gp_ucb(pool, kernel=nr.RBF(), noise_std=1.0, limit=4.0, start=[])
     >>> batch = opt.ask()
-    >>> batch.ids, batch.repeats, len(batch)
-    (array(['a'], dtype='<U1'), array([3]), 3)
+    >>> batch.ids.tolist(), batch.repeats.tolist(), len(batch), batch.sequence.tolist()
+    (['a'], [3], 3, ['a', 'a', 'a'])
     >>> [x.tolist() for x in batch[:2]]
     [[0.0], [0.0]]
     """
@@ -58,14 +58,7 @@ class Batch:
 
     @property
     def sequence(self) -> Keys:
-        """The id of every evaluation, in order.
-
-        >>> opt = nr.mini_gp_ucb(
-        ...     nr.Pool([[0.0]], names=["a"]), kernel=nr.RBF(), noise_std=1.0, limit=4.0, start=[]
-        ... )
-        >>> opt.ask().sequence.tolist()
-        ['a', 'a', 'a']
-        """
+        """The id of every evaluation, in order."""
         return self.ids[np.repeat(np.arange(len(self.ids)), self.repeats)]
 
     def __len__(self) -> int:

@@ -115,8 +115,8 @@ class Certificate:
     >>> opt.tell([0], [2.0])
     >>> opt.tell([0, 1], means=[0.1, 0.9], counts=[1000, 1000])
     >>> certificate = opt.certificate()
-    >>> certificate.id, certificate.gap < 0.5, certificate.delta
-    (1, True, 0.1)
+    >>> certificate.id, certificate.gap < 0.5, certificate.delta, certificate.is_sound
+    (1, True, 0.1, True)
     """
 
     gap: float
@@ -130,13 +130,7 @@ class Certificate:
 
     @property
     def is_sound(self) -> bool:
-        """Whether every assumption that could be checked holds.
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
-        >>> opt.tell([0], [2.0])
-        >>> opt.certificate().is_sound
-        True
-        """
+        """Whether every assumption that could be checked holds."""
         return all(assumption.holds is not False for assumption in self.assumptions)
 
     def __str__(self) -> str:
@@ -156,13 +150,18 @@ class Certificate:
 class PosteriorView:
     """Mean, variance and covariance of f at any rows of features.
 
-    `beta` is by how much deviations are multiplied to steer the next choice. Averages worse than
-    `floor` count as that, where a model minds the best (`auto`); else it is infinitely bad.
+    `beta` times the standard deviation is how far above the mean the next choice looks. `auto` may
+    count averages worse than `floor` as that; without such a floor it is infinitely bad.
 
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
     >>> opt.tell([0], [2.0])
-    >>> opt.posterior.mean([[0.5]]).round(3), round(opt.posterior.beta, 2), opt.posterior.floor
-    (array([0.882]), 3.3, -inf)
+    >>> belief = opt.posterior
+    >>> belief.mean([[0.0], [9.0]]).round(3), belief.variance([[0.0], [9.0]]).round(3)
+    (array([1., 0.]), array([0.5, 1. ]))
+    >>> belief.std([[0.0]]).round(3), belief.covariance([[0.0]], [[0.0], [1.0]]).round(3)
+    (array([0.707]), array([[0.5  , 0.303]]))
+    >>> round(belief.log_det, 3), round(belief.effective_dimension(), 3), round(belief.beta, 2)
+    (0.693, 0.5, 3.3)
     """
 
     _posterior: Posterior
@@ -172,66 +171,30 @@ class PosteriorView:
     _domain: Domain
 
     def mean(self, X: object) -> Vector:
-        """Return the posterior mean of f at each row of X.
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
-        >>> opt.tell([0], [2.0])
-        >>> opt.posterior.mean([[0.0], [9.0]]).round(3)
-        array([1., 0.])
-        """
+        """Return the posterior mean of f at each row of X."""
         return self._units.outwards(self._posterior.mean(self._rows("mean(X)", X)))
 
     def variance(self, X: object) -> Vector:
-        """Return the posterior variance of f at each row of X.
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
-        >>> opt.tell([0], [2.0])
-        >>> opt.posterior.variance([[0.0], [9.0]]).round(3)
-        array([0.5, 1. ])
-        """
+        """Return the posterior variance of f at each row of X."""
         return self._posterior.variance(self._rows("variance(X)", X))
 
     def std(self, X: object) -> Vector:
-        """Return the posterior standard deviation of f at each row of X.
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
-        >>> opt.tell([0], [2.0])
-        >>> opt.posterior.std([[0.0], [9.0]]).round(3)
-        array([0.707, 1.   ])
-        """
+        """Return the posterior standard deviation of f at each row of X."""
         return np.sqrt(self.variance(X))
 
     def covariance(self, X: object, Z: object) -> Matrix:
-        """Return the posterior covariance of f between rows of X and rows of Z.
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
-        >>> opt.tell([0], [2.0])
-        >>> opt.posterior.covariance([[0.0]], [[0.0], [1.0]]).round(3)
-        array([[0.5  , 0.303]])
-        """
+        """Return the posterior covariance of f between rows of X and rows of Z."""
         return self._posterior.covariance(
             self._rows("covariance(X, ...)", X), self._rows("covariance(..., Z)", Z)
         )
 
     @property
     def log_det(self) -> float:
-        """Twice the information gained about f, in nats.
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
-        >>> opt.tell([0], [2.0])
-        >>> round(opt.posterior.log_det, 3)
-        0.693
-        """
+        """Twice the information gained about f, in nats."""
         return self._posterior.log_det
 
     def effective_dimension(self) -> float:
-        """How many parameters the evaluations have in effect determined.
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
-        >>> opt.tell([0], [2.0])
-        >>> round(opt.posterior.effective_dimension(), 3)
-        0.5
-        """
+        """How many parameters the evaluations have in effect determined."""
         return self._posterior.effective_dimension()
 
     def _rows(self, name: str, X: object) -> Rows:

@@ -68,8 +68,10 @@ class Trace:
     >>> for _ in range(4):
     ...     batch = opt.ask()
     ...     opt.tell(batch, [x[0] for x in batch])
-    >>> len(opt.trace), opt.trace["told"]
-    (4, array([0, 3, 6, 9]))
+    >>> len(opt.trace), opt.trace["told"], opt.trace.columns[:3]
+    (4, array([0, 3, 6, 9]), ('batch', 'worker', 'size'))
+    >>> opt.trace.to_pandas()["size"].tolist()
+    [3, 3, 3, 3]
 
     `trace.to_pandas()` makes a data frame of it; `polars.DataFrame(trace)`, `pyarrow.table(trace)`
     and whatever else reads Arrow streams take it as it is.
@@ -80,11 +82,7 @@ class Trace:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns.
-
-        >>> nr.uniform(nr.Pool([[0.0]])).trace.columns[:4]
-        ('batch', 'worker', 'size', 'runs')
-        """
+        """The names of the columns."""
         return COLUMNS
 
     def __len__(self) -> int:
@@ -103,13 +101,7 @@ class Trace:
         return words[found] if column in WORDS else found
 
     def to_pandas(self) -> DataFrame:
-        """Return a pandas data frame, one row per batch (needs the extra `pandas`).
-
-        >>> opt = nr.uniform(nr.Pool([[0.0], [1.0]]), batch_size=3)
-        >>> opt.tell(opt.ask(), [0.1, 0.2, 0.3])
-        >>> opt.trace.to_pandas()["size"].tolist()
-        [3]
-        """
+        """Return a pandas data frame, one row per batch (needs the extra `pandas`)."""
         pandas = require_extra("pandas", extra="pandas", what="trace.to_pandas()")
         frame: DataFrame = pandas.DataFrame({name: self[name] for name in COLUMNS})
         return frame
