@@ -129,7 +129,7 @@ def test_the_rank_is_that_of_a_full_sort(name: str, goal: Literal["max", "min"])
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_the_rival_is_what_ask_would_choose(name: str) -> None:
+def test_the_leader_is_what_ask_would_choose(name: str) -> None:
     """ "That one comes first" is a promise that the next ask keeps."""
     optimizer, _, _ = warm(name)
     leader = optimizer.explain("s0").leader
@@ -141,11 +141,11 @@ def test_the_rival_is_what_ask_would_choose(name: str) -> None:
     first = optimizer.explain(leader.id)
     assert first.rank == 1
     assert first.under_way > 0
-    assert "It comes first now" in str(first)
+    assert "It is the next choice" in str(first)
 
 
 @pytest.mark.parametrize("name", DRAWING)
-def test_by_a_drawn_function_the_rival_is_the_best_of_the_next_draw(name: str) -> None:
+def test_by_a_sampled_function_the_leader_is_the_best_of_the_next(name: str) -> None:
     """There is no rank by chance; but what comes next is fixed by the seed."""
     optimizer, _, _ = warm(name)
     why = optimizer.explain("s0")
@@ -153,7 +153,7 @@ def test_by_a_drawn_function_the_rival_is_the_best_of_the_next_draw(name: str) -
     assert why.leader is not None
     assert why.mean == pytest.approx(optimizer.posterior.mean(X[[0]])[0], rel=1e-6)
     assert optimizer.peek().sequence[0] == why.leader.id
-    assert f"By value in the function drawn, {why.leader.id} comes first" in str(why)
+    assert f"The next choice, by value of the sampled function, is {why.leader.id}:" in str(why)
     optimizer.exclude(NAMES)
     assert optimizer.explain("s0").leader is None
 
@@ -214,18 +214,20 @@ def test_the_words_say_what_the_numbers_say() -> None:
     optimizer = nr.gp_ucb(NAMED, kernel=nr.RBF(0.3), noise_std=0.1, start=["s0"], goal="min")
     text = str(optimizer.explain("s5"))
     assert "Never evaluated." in text
-    assert "Nothing else evaluated tells much about it." in text
-    assert "Never asked for." in text
+    assert "Nothing similar to it has been evaluated." in text
+    assert "This run has never asked for it." in text
     optimizer.tell(optimizer.ask(), [2.0])
     why = optimizer.explain("s0")
     text = str(why)
-    assert text.startswith(f"s0: {why.mean:.6g} ± {why.std:.2g} (between {why.lower:.3g} and")
+    assert text.startswith(
+        f"s0: estimated at {why.mean:.6g} ± {why.std:.2g}, bounds {why.lower:.3g} to"
+    )
     assert "Evaluated once, average 2." in text
     assert "Asked for once, in batch 0." in text
-    assert "reason: start: candidates given" in text
+    assert "(start: candidates given)" in text
     assert why.leader is not None
-    assert f"Its lower bound {why.lower:.3g} is above" in text  # minimising, lower is better
-    assert f"that of {why.leader.id}, which comes first." in text
+    assert f"its lower bound, {why.lower:.3g}, is above" in text  # minimising, lower is better
+    assert f"that of {why.leader.id}." in text
     optimizer.exclude(["s0"])
     assert "It is excluded" in str(optimizer.explain("s0"))
 
@@ -236,7 +238,7 @@ def test_a_single_candidate_comes_first() -> None:
     optimizer.tell(optimizer.ask(), [1.0])
     why = optimizer.explain(0)
     assert (why.rank, why.candidates, why.nearest) == (1, 1, ())
-    assert "It comes first now: none has a better upper bound." in str(why)
+    assert "It is the next choice: no candidate has a better upper bound." in str(why)
 
 
 def test_equal_candidates_tie() -> None:
@@ -248,7 +250,7 @@ def test_equal_candidates_tie() -> None:
     assert second.rank == 1
     assert second.leader is not None
     assert second.leader.id == 0
-    assert "0, which has the same, comes first" in str(second)
+    assert "0, whose is the same, comes first" in str(second)
     optimizer.tell([0, 1], [1.0, 1.0])
     assert [near.correlation for near in optimizer.explain(2).nearest[:2]] == [1.0, 1.0]
     assert [near.id for near in optimizer.explain(2).nearest[:2]] == [0, 1]
@@ -261,7 +263,7 @@ def test_candidates_without_variance_and_opposite_ones() -> None:
     optimizer.tell([2, 3, 0], [-2.0, 0.4, 0.0])
     origin, right = optimizer.explain(0), optimizer.explain(1)
     assert [near.correlation for near in origin.nearest] == [0.0, 0.0]
-    assert "tells much" in str(origin)
+    assert "Nothing similar" in str(origin)
     assert right.nearest[0].id == 2
     assert right.nearest[0].correlation < -0.99
 
@@ -281,7 +283,7 @@ def test_points_off_the_pool_are_neighbours_without_a_name() -> None:
 
 @pytest.mark.parametrize("algorithm", [nr.mini_gp_ucb, nr.mini_gp_ei])
 def test_points_of_a_box_are_explained_by_number(algorithm: Callable[..., nr.Optimizer]) -> None:
-    """In the user's units, with new points as rivals."""
+    """In the user's units, with new points as leaders."""
     box = nr.Box([(0.0, 10.0), (1e-3, 1.0)], log=[1])
     optimizer = algorithm(box, kernel=nr.RBF(0.3), noise_std=0.1, goal="min", seed=1)
     for _ in range(5):
@@ -315,10 +317,10 @@ def test_baselines_say_what_they_can(algorithm: Callable[..., nr.Optimizer]) -> 
     assert why.average == (4.0 if batch.sequence[0] != batch.sequence[1] else 5.0)
     assert math.isnan(why.std)
     assert (why.nearest, why.rank, why.leader, why.score) == ((), None, None, "")
-    assert "there is no model" in str(why)
+    assert "This algorithm has no model" in str(why)
     other = next(name for name in NAMES if name not in batch.sequence)
-    assert "never evaluated; without a model" in str(optimizer.explain(other))
-    assert "Under way: once" in str(optimizer.explain(batch.sequence[2]))
+    assert "never evaluated. This algorithm has no model" in str(optimizer.explain(other))
+    assert "1 evaluation under way" in str(optimizer.explain(batch.sequence[2]))
 
 
 def test_a_rank_that_costs_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,11 +330,11 @@ def test_a_rank_that_costs_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch)
     why = optimizer.explain("s0")
     assert why.rank is None
     assert why.leader is not None
-    assert "number" not in str(why)
-    assert "Its upper bound" in str(why)
+    assert "ranks" not in str(why)
+    assert "It is not the next choice: its upper bound" in str(why)
 
 
-def test_everything_excluded_leaves_no_rival() -> None:
+def test_everything_excluded_leaves_no_leader() -> None:
     """The last word on a finished campaign."""
     optimizer, rows, _ = warm("mini_gp_ucb")
     optimizer.exclude(NAMES)
@@ -390,7 +392,7 @@ def test_neighbours_say_what_they_count_as() -> None:
     assert why.evaluations == 0
     assert np.isnan(why.counts_as)
     assert {near.counts_as for near in why.nearest[:2]} == {floor}
-    assert f"average -100 of 1, which counts as {floor:.4g})" in str(why)
+    assert f"evaluated once, average -100, which counts as {floor:.4g})" in str(why)
     high = opt.explain(32)
     assert all(np.isnan(near.counts_as) for near in high.nearest)
     assert "counts as" not in str(high)
@@ -416,4 +418,4 @@ def test_one_standard_deviation_is_one() -> None:
         width=nr.ConstantWidth(1.0 + 1e-9),
     )
     opt.tell([0], [1.0])
-    assert ", 1 standard deviation either way" in str(opt.explain(0))
+    assert "(± 1 standard deviation)" in str(opt.explain(0))

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Vector
+from noregret.arrays import Indices, Rows, Vector
 from noregret.optimizer.results import Units
 from noregret.optimizer.trace import Asked, Records
 from noregret.policies import Evidence, ModelView
 from noregret.pools import Points
-from noregret.text import digits, times
+from noregret.text import counted, digits, times
 
 NEAREST = 5  # evaluated candidates that are named
 UNLIKE = 0.1  # the correlation below which one tells next to nothing
 NAMED = 3  # batches and candidates that a sentence lists
 SCORES = {
     "ExpectedImprovement": "expected improvement",
-    "KnowledgeGradient": "promise",
-    "Thompson": "value in the function drawn",
+    "KnowledgeGradient": "knowledge gradient",
+    "Thompson": "value of the sampled function",
 }
 
 
@@ -31,8 +30,8 @@ class Neighbour:
     """An evaluated point, and how much it says about another one.
 
     `correlation` is k(x, z)/√(k(x, x)·k(z, z)): 1 where the kernel takes them for the same, 0 where
-    one tells nothing about the other. `id` is None for a point off the pool. An average far worse
-    than the others may count as less bad than it is (`auto`), and so do points like it.
+    one tells nothing about the other. `id` is None for a point off the pool. `auto` may count an
+    average far worse than the others as less bad than it is: that is `counts_as`, else NaN.
     """
 
     id: int | str | None
@@ -40,21 +39,21 @@ class Neighbour:
     correlation: float
     average: float
     evaluations: int
-    counts_as: float = np.nan  # what the model takes the average for; NaN: itself
+    counts_as: float = np.nan
 
     def __str__(self) -> str:
         name = f"a point at {self.x.tolist()}" if self.id is None else f"{self.id}"
-        taken = "" if np.isnan(self.counts_as) else f", which counts as {self.counts_as:.4g}"
+        counts = "" if np.isnan(self.counts_as) else f", which counts as {self.counts_as:.4g}"
         return (
-            f"{name} (correlation {self.correlation:.2f}, average {self.average:.6g} of "
-            f"{self.evaluations}{taken})"
+            f"{name} (correlation {self.correlation:.2f}, evaluated {times(self.evaluations)}, "
+            f"average {self.average:.6g}{counts})"
         )
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Leader:
-    """The candidate that comes first by what was told; `id` is None for a new point of a box."""
+    """The candidate that would be chosen next; `id` is None for a new point of a box."""
 
     id: int | str | None
     x: Vector
@@ -69,11 +68,11 @@ class Leader:
 class Explanation:
     """What is believed of a candidate, from which evaluations, and why it was chosen or not.
 
-    `std` is the model's own. `width` is beta·std, `lower` and `upper` lie so far from the mean, as
-    choices see it. (`best()` has a theorem's bounds, and what `auto` gives there as ± is widened by
-    how far a model learned from so few points may be off.) `rank` is 1 for the candidate that comes
-    first, None on boxes and where pool × (points of the posterior)² passes 10⁹. Evaluations under
-    way are counted but not hallucinated. Baselines have no model: NaN, None and empty.
+    `std` is the model's standard deviation. `lower` and `upper` lie `width` = beta·std from the
+    mean: they steer the choices. (The bounds of `best()` are a theorem's, and the ± of `auto` there
+    is wider by how far a model of so few points may be off.) `rank` is 1 for the next choice, None
+    on boxes and where pool × (points of the posterior)² passes 10⁹. Evaluations under way are
+    counted but not hallucinated. Baselines have no model: NaN, None and empty.
 
     Costs what an `ask` costs, a walk over all runs asked for, and the rank O(N·m²).
 
@@ -84,10 +83,10 @@ class Explanation:
     >>> why.evaluations, [(near.id, round(near.correlation, 2)) for near in why.nearest]
     (0, [('a', 0.95)])
     >>> print(why)
-    b: 0.936594 ± 0.34 (between -0.426 and 2.3, 4 standard deviations either way).
-    Never evaluated. Nearest evaluated: a (correlation 0.95, average 1 of 1).
-    Never asked for.
-    As a next choice, 2 of 3. Its upper bound 2.3 is below 4.04, that of c, which comes first.
+    b: estimated at 0.936594 ± 0.34, bounds -0.426 to 2.3 (± 4 standard deviations).
+    Never evaluated. Most similar to it: a (correlation 0.95, evaluated once, average 1).
+    This run has never asked for it.
+    It ranks 2 of 3 as the next choice: its upper bound, 2.3, is below 4.04, that of c.
     """
 
     id: int | str
@@ -113,20 +112,21 @@ class Explanation:
     goal: str
 
     def __str__(self) -> str:
-        lines = (self._belief(), self._evidence(), self._history(), self._standing())
+        lines = (self._belief(), self._evidence(), self._history(), self._next_choice())
         return "\n".join(line for line in lines if line)
 
     def _belief(self) -> str:
-        if not self.score and not self.evaluations:
-            return f"{self.id}: never evaluated; without a model nothing is known of it."
         if not self.score:
-            often = times(self.evaluations)
-            return f"{self.id}: evaluated {often}, average {self.average:.6g}; there is no model."
+            known = f", average {self.average:.6g}" if self.evaluations else ""
+            often = (
+                f"evaluated {times(self.evaluations)}" if self.evaluations else "never evaluated"
+            )
+            return f"{self.id}: {often}{known}. This algorithm has no model to estimate it with."
+        low, high = (digits(bound, self.std, 3) for bound in (self.lower, self.upper))
         many = f"{self.beta:.2g}"
         return (
-            f"{self.id}: {digits(self.mean, self.std)} ± {self.std:.2g} (between "
-            f"{digits(self.lower, self.std, 3)} and {digits(self.upper, self.std, 3)}, "
-            f"{many} standard deviation{'' if many == '1' else 's'} either way)."
+            f"{self.id}: estimated at {digits(self.mean, self.std)} ± {self.std:.2g}, bounds {low} "
+            f"to {high} (± {many} standard deviation{'' if many == '1' else 's'})."
         )
 
     def _evidence(self) -> str:
@@ -135,37 +135,36 @@ class Explanation:
             average = f"average {digits(self.average, self.std)}"
             said.append(f"Evaluated {times(self.evaluations)}, {average}.")
             if not np.isnan(self.counts_as):
-                least = f"{self.counts_as:.4g}"
-                said.append(f"So far from the best, it counts as {least} where that is better.")
+                said.append(
+                    f"Being far worse than the best, its average counts as {self.counts_as:.4g}."
+                )
         elif self.score and not self.failed:
             said.append("Never evaluated.")
         if self.failed:
             said.append(f"Failed {times(self.failed)}.")
         if self.under_way:
-            said.append(f"Under way: {times(self.under_way)}.")
+            said.append(f"{counted(self.under_way, 'evaluation')} under way.")
         if self.nearest and abs(self.nearest[0].correlation) >= UNLIKE:
-            near = ", ".join(map(str, self.nearest[:NAMED]))
-            said.append(f"Nearest evaluated: {near}.")
+            said.append(f"Most similar to it: {', '.join(map(str, self.nearest[:NAMED]))}.")
         elif self.score:
-            said.append("Nothing else evaluated tells much about it.")
+            said.append("Nothing similar to it has been evaluated.")
         return " ".join(said)
 
     def _history(self) -> str:
         asked = self.asked
         if not len(asked.batches):
-            return "Never asked for."
-        said = f"Asked for {times(int(asked.evaluations.sum()))}, in {_batches(asked.batches)}."
+            return "This run has never asked for it."
+        often = f"Asked for {times(int(asked.evaluations.sum()))}, in {_batches(asked.batches)}."
         if np.isnan(asked.beta[-1]):
-            return said
+            return often
         return (
-            f"{said} When batch {asked.batches[-1]} chose it, it was known to ± "
-            f"{asked.std[-1]:.2g} and beta was {asked.beta[-1]:.2g}; that batch's reason: "
-            f"{asked.reasons[-1]}."
+            f"{often} Batch {asked.batches[-1]} chose it when its standard deviation was "
+            f"{asked.std[-1]:.2g} and beta {asked.beta[-1]:.2g} ({asked.reasons[-1]})."
         )
 
-    def _standing(self) -> str:
+    def _next_choice(self) -> str:
         if self.excluded:
-            return "It is excluded, and will not be asked for."
+            return "It is excluded: it will not be asked for."
         first = self.leader
         if first is None:
             return ""
@@ -173,15 +172,20 @@ class Explanation:
         by = f"{side} bound" if self.score == "UCB" else SCORES.get(self.score, self.score)
         leader = "a new point" if first.id is None else f"{first.id}"
         if first.id == self.id:
-            return f"It comes first now: none has a better {by}."
+            return f"It is the next choice: no candidate has a better {by}."
         if self.rank == 1:
-            return f"None has a better {by} now; {leader}, which has the same, comes first."
-        place = "" if self.rank is None else f"As a next choice, {self.rank} of {self.candidates}. "
+            return f"No candidate has a better {by}; {leader}, whose is the same, comes first."
         if self.score != "UCB":
-            return f"{place}By {by}, {leader} comes first: {first.mean:.6g} ± {first.std:.2g}."
+            rank = "" if self.rank is None else f"It ranks {self.rank} of {self.candidates}. "
+            return (
+                f"{rank}The next choice, by {by}, is {leader}: {first.mean:.6g} ± {first.std:.2g}."
+            )
+        rank = "It is not the next choice"
+        if self.rank is not None:
+            rank = f"It ranks {self.rank} of {self.candidates} as the next choice"
         bounds = (self.upper, first.upper) if side == "upper" else (self.lower, first.lower)
-        own, other = _apart(*bounds)
-        return f"{place}Its {by} {own} is {word} {other}, that of {leader}, which comes first."
+        ours, other = _apart(*bounds)
+        return f"{rank}: its {by}, {ours}, is {word} {other}, that of {leader}."
 
 
 def explained(
@@ -191,23 +195,23 @@ def explained(
     points, told, open_ = evidence.points, evidence.told, evidence.open_
     its_place, at = np.flatnonzero(told.rows == row), np.array([row])
     average = float(told.y[its_place[0]]) if its_place.size else np.nan
-    mean, std, beta = average, np.nan, np.nan
+    mean = outwards = float(units.outwards(average))
+    std = lower = upper = beta = np.nan
     if view is not None:
         beta = view.beta
-        mean, std = view.marginals(points.rows(at))
-    lower, upper = units.interval(mean - beta * std, mean + beta * std)
+        mean, std, lower, upper = _believed(view, points.rows(at), units)
     return Explanation(
         id=points.keys(at)[0].item(),
         x=points.shown(points.rows(at))[0],
-        mean=float(units.outwards(mean)),
+        mean=mean,
         std=std,
         beta=beta,
         width=beta * std,
         lower=lower,
         upper=upper,
         evaluations=int(told.w[its_place].sum()),
-        average=float(units.outwards(average)),
-        counts_as=np.nan if view is None else _counted(view, average, units),
+        average=outwards,
+        counts_as=np.nan if view is None else _counts_as(view, average, units),
         failed=int(evidence.failed_counts[evidence.failed_rows == row].sum()),
         under_way=int(open_.w[open_.rows == row].sum()),
         excluded=bool(row < points.candidates and evidence.excluded[row]),
@@ -221,7 +225,7 @@ def explained(
     )
 
 
-def _counted(view: ModelView, average: float, units: Units) -> float:
+def _counts_as(view: ModelView, average: float, units: Units) -> float:
     """Return what an average counts as, where it does not count as itself; else NaN."""
     return float(units.outwards(view.floor)) if average < view.floor else np.nan
 
@@ -242,7 +246,7 @@ def _nearest(view: ModelView, evidence: Evidence, row: int, units: Units) -> tup
             correlation=float(correlations[j]),
             average=float(averages[i]),
             evaluations=int(told.w[j]),
-            counts_as=_counted(view, float(told.y[j]), units),
+            counts_as=_counts_as(view, float(told.y[j]), units),
         )
         for i, j in enumerate(at.tolist())
     )
@@ -252,17 +256,16 @@ def _leader(view: ModelView, points: Points, units: Units) -> Leader | None:
     first = view.next_choice()
     if first is None:
         return None
-    mean, std = view.marginals(first.X)
-    lower, upper = units.interval(mean - view.beta * std, mean + view.beta * std)
     is_known = int(first.rows[0]) < len(points)  # else a new point of a box
-    return Leader(
-        id=points.keys(first.rows)[0].item() if is_known else None,
-        x=points.shown(first.X)[0],
-        mean=float(units.outwards(mean)),
-        std=std,
-        lower=lower,
-        upper=upper,
-    )
+    id = points.keys(first.rows)[0].item() if is_known else None
+    return Leader(id, points.shown(first.X)[0], *_believed(view, first.X, units))
+
+
+def _believed(view: ModelView, X: Rows, units: Units) -> tuple[float, float, float, float]:
+    """Return mean, standard deviation and the bounds that steer choices, of one point."""
+    mean, std = view.marginals(X)
+    bounds = units.interval(mean - view.beta * std, mean + view.beta * std)
+    return float(units.outwards(mean)), std, *bounds
 
 
 def _apart(one: float, other: float) -> tuple[str, str]:
@@ -277,11 +280,7 @@ def _batches(numbers: Indices) -> str:
     """Name a few batches by number."""
     if len(numbers) == 1:
         return f"batch {numbers[0]}"
-    if len(numbers) <= NAMED:
-        return f"batches {_listed(numbers.tolist())}"
-    return f"{len(numbers)} batches, from {numbers[0]} to {numbers[-1]}"
-
-
-def _listed(words: Sequence[object]) -> str:
-    *front, last = map(str, words)
-    return f"{', '.join(front)} and {last}"
+    if len(numbers) > NAMED:
+        return f"{len(numbers)} batches, from {numbers[0]} to {numbers[-1]}"
+    *front, last = map(str, numbers)
+    return f"batches {', '.join(front)} and {last}"

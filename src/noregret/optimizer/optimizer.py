@@ -273,10 +273,10 @@ class Optimizer:
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
         >>> opt.tell([0, 2], [0.3, 0.8])
         >>> print(opt.explain(2))
-        2: 0.792194 ± 0.1 (between 0.323 and 1.26, 4.7 standard deviations either way).
-        Evaluated once, average 0.8. Nothing else evaluated tells much about it.
-        Never asked for.
-        As a next choice, 2 of 3. Its upper bound 1.26 is below 4.14, that of 1, which comes first.
+        2: estimated at 0.792194 ± 0.1, bounds 0.323 to 1.26 (± 4.7 standard deviations).
+        Evaluated once, average 0.8. Nothing similar to it has been evaluated.
+        This run has never asked for it.
+        It ranks 2 of 3 as the next choice: its upper bound, 1.26, is below 4.14, that of 1.
         """
         run_state = self._run_state
         rows = run_state.points.find(id)
