@@ -79,7 +79,7 @@ BAD_CALLS: dict[str, tuple[Call, str]] = {
     "too many values": (lambda o, b: o.tell(b, [0.0] * 4), "batch 3 holds 3 .*got 4 values"),
     "no values": (lambda o, b: o.tell(b, []), "batch 3 holds 3 .*got 0 values"),
     "one number": (lambda o, b: o.tell(b, 0.5), "batch 3 holds 3 .*got 1 values"),
-    "nothing": (lambda o, b: o.tell(b), "told by values"),
+    "nothing": (lambda o, b: o.tell(b), "all of one of these"),
     "values of two axes": (lambda o, b: o.tell(b, np.zeros((3, 1))), r"shape \(3, 1\)"),
     "ragged values": (lambda o, b: o.tell(b, [[0.0], [0.0, 1.0], [0.0]]), "batch 3.*values"),
     "words": (lambda o, b: o.tell(b, ["good", "bad", "good"]), r"must be numbers.*'good'"),
@@ -101,14 +101,14 @@ BAD_CALLS: dict[str, tuple[Call, str]] = {
     "counts without means": (lambda o, _: o.tell([1], counts=[2]), "means="),
     "values and means": (
         lambda o, _: o.tell([1], [0.0], means=[0.0], counts=[1]),
-        "one of these, whole, is needed",
+        "all of one of these",
     ),
     "values and counts": (
         lambda o, _: o.tell([1], [0.0], counts=[1]),
-        "one of these, whole, is needed",
+        "all of one of these",
     ),
-    "only ids": (lambda o, _: o.tell([1]), "one of these, whole, is needed"),
-    "means of a batch": (lambda o, b: o.tell(b, means=[0.0], counts=[1]), "go with ids"),
+    "only ids": (lambda o, _: o.tell([1]), "all of one of these"),
+    "means of a batch": (lambda o, b: o.tell(b, means=[0.0], counts=[1]), "all of one of these"),
     "half a count": (lambda o, _: o.tell([1], means=[0.0], counts=[1.5]), "counts=.*whole"),
     "a count of zero": (
         lambda o, _: o.tell([1], means=[0.0], counts=[0]),

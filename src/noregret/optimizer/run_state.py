@@ -16,6 +16,7 @@ from noregret.optimizer.pending import (
     OPEN,
     PendingBatch,
     PendingBatches,
+    Runs,
     as_runs,
     counted,
     digest_of,
@@ -52,41 +53,33 @@ class RunState:
         self, worker: str, proposal: Proposal, *, asked: float, now: float
     ) -> PendingBatch:
         """Open a batch; points of it that are new are numbered."""
-        rows = self._rows(proposal, self.points.register)
-        runs = as_runs(rows, proposal.repeats, proposal.variances)
+        runs = self._runs(proposal, self.points.register)
         pending = self.pending.open(worker, runs, proposal.reason)
-        told, unique = self.ledger.evaluations, len(self.ledger)
-        self.records.add(
-            pending, proposal.diagnostics, told=told, unique=unique, asked=asked, now=now
-        )
+        known = (len(self.ledger), self.ledger.evaluations)
+        self.records.add(pending, proposal.diagnostics, known, asked=asked, now=now)
         return pending
 
     def open_part(self, pending: PendingBatch, room: int) -> Batch:
         """Show the first stretch of a batch that is open, cut to `room`."""
         start, stop = pending.first_open_stretch()
-        rows = pending.runs["row"]
-        batch = Batch(
-            ticket=pending.number,
-            ids=self.points.keys(rows),
-            repeats=pending.runs["repeats"],
-            x=self.points.shown(self.points.rows(rows)),
-            reason=pending.reason,
-        )[start : min(stop, start + room)]
-        return batch if start + room >= stop else replace(batch, reason=f"at_most {room} reached")
-
-    def _rows(self, proposal: Proposal, numbered: Callable[[Rows], Indices]) -> Indices:
-        """Return the rows of a proposal; those of a box as they are numbered now."""
-        return proposal.rows if self.points.candidates else numbered(proposal.X)
+        X = self.points.rows(pending.runs["row"])
+        whole = self._shown(pending.number, pending.runs, X, pending.reason)
+        part = whole[start : min(stop, start + room)]
+        return part if start + room >= stop else replace(part, reason=f"at_most {room} reached")
 
     def draft(self, proposal: Proposal) -> Batch:
         """Show a proposal as the batch that it would be."""
-        return Batch(
-            ticket=self.pending.opened,
-            ids=self.points.keys(self._rows(proposal, self.points.lookup)),
-            repeats=proposal.repeats,
-            x=self.points.shown(proposal.X),
-            reason=proposal.reason,
-        )
+        runs = self._runs(proposal, self.points.lookup)
+        return self._shown(self.pending.opened, runs, proposal.X, proposal.reason)
+
+    def _shown(self, ticket: int, runs: Runs, X: Rows, reason: str) -> Batch:
+        ids = self.points.keys(runs["row"])
+        return Batch(ticket, ids, runs["repeats"], self.points.shown(X), reason)
+
+    def _runs(self, proposal: Proposal, numbered: Callable[[Rows], Indices]) -> Runs:
+        """Return the runs of a proposal; on a box, rows are as they are numbered now."""
+        rows = proposal.rows if self.points.candidates else numbered(proposal.X)
+        return as_runs(rows, proposal.repeats, proposal.variances)
 
     def tell(
         self,
@@ -97,25 +90,22 @@ class RunState:
         vet: Callable[[Rows], None],
     ) -> None:
         """Enter what was told of a batch, of ids or of points that `vet` lets pass."""
-        if isinstance(what, Batch):
-            if means is not None or counts is not None or values is None:
-                raise TellError(
-                    "a batch is told by values, one an evaluation in order; "
-                    "means and counts go with ids: tell(ids, means=..., counts=...)."
-                )
-            self._tell_batch(what, values)
-        elif values is not None and means is None and counts is None:
-            self._tell_values(self._given(what, vet), values)
-        elif values is None and means is not None and counts is not None:
-            self._tell_means(self._given(what, vet), means, counts)
-        else:
+        by_values = values is not None and means is None and counts is None
+        by_means = values is None and means is not None and counts is not None
+        if not by_values and (isinstance(what, Batch) or not by_means):
             raise TellError(
-                "tell(batch, values), tell(ids, values) or tell(ids, means=..., counts=...): "
-                "one of these, whole, is needed."
+                "tell() takes a batch and its values, ids and values, or ids with means=... and "
+                "counts=...: all of one of these, and nothing else."
             )
+        if isinstance(what, Batch):
+            self._tell_batch(what, values)
+        elif by_values:
+            self._tell_values(self._given(what, vet), values)
+        else:
+            self._tell_means(self._given(what, vet), means, counts)
 
     def _tell_batch(self, batch: Batch, values: object) -> None:
-        """Enter one value an evaluation of a batch, in order."""
+        """Enter one value per evaluation of a batch, in order."""
         numbers, failed = parsed(values, len(batch), f"batch {batch.ticket}")
         asked = np.repeat(self.points.find(batch.ids), batch.repeats)
         start, stop = batch.start, batch.start + len(batch)
@@ -136,10 +126,9 @@ class RunState:
         inside, rows = self._inwards(numbers), self._met(given)
         good = ~failed if failed.any() else slice(None)  # a slice copies nothing
         self.ledger.add(rows[good], inside[good])
-        for row, count in counted(rows[good]):
-            self.pending.settle_by_row(row, count, failed=False)
-        for row, count in counted(rows[failed]):
-            self.pending.settle_by_row(row, count, failed=True)
+        for some, lost in ((good, False), (failed, True)):
+            for row, count in counted(rows[some]):
+                self.pending.settle_by_row(row, count, failed=lost)
 
     def _tell_means(self, given: Indices | Rows, means: object, counts: object) -> None:
         """Enter averages of several values each."""
@@ -149,8 +138,8 @@ class RunState:
         unique, place = np.unique(rows, return_inverse=True)
         totals = np.zeros(len(unique), dtype=np.int64)
         np.add.at(totals, place, whole)
-        for row, count in zip(unique, totals, strict=True):
-            self.pending.settle_by_row(int(row), int(count), failed=False)
+        for row, count in zip(unique.tolist(), totals.tolist(), strict=True):
+            self.pending.settle_by_row(row, count, failed=False)
 
     def fail(self, batch: object) -> None:
         """Enter that what is open of a batch has failed."""

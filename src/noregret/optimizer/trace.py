@@ -173,9 +173,8 @@ class Records:
         self,
         pending: PendingBatch,
         diagnostics: ChoiceDiagnostics,
+        known: tuple[int, int],
         *,
-        told: int,
-        unique: int,
         asked: float,
         now: float,
     ) -> None:
@@ -185,7 +184,7 @@ class Records:
         new["size"], new["runs"] = len(pending.fate), len(runs)
         new["beta"], new["information"] = diagnostics.beta, diagnostics.log_det / 2
         new["dictionary"] = diagnostics.dictionary
-        new["unique"], new["told"] = unique, told
+        new["unique"], new["told"] = known
         new["switches"] = self._switches(runs["row"])
         new["seconds"], new["waited"] = now - asked, asked - self._handed_out
         new["reason"] = self._numbered(pending.reason)
@@ -213,17 +212,12 @@ class Records:
 
     def _switches(self, rows: Indices) -> int:
         inside = int(np.count_nonzero(rows[1:] != rows[:-1]))
-        return self.switches + inside + (int(rows[0] != self.last) if len(self) else 0)
+        return self.switches + inside + (int(rows[0] != self.runs["row"][-1]) if len(self) else 0)
 
     @property
     def switches(self) -> int:
         """Changes of candidate from one evaluation asked for to the next."""
         return int(self.batches["switches"][-1]) if len(self) else 0
-
-    @property
-    def last(self) -> int:
-        """The candidate that was asked for last."""
-        return int(self.runs["row"][-1])
 
     def _numbered(self, word: str) -> int:
         return self.words.setdefault(word, len(self.words))
