@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import TYPE_CHECKING, final
 
 if TYPE_CHECKING:
@@ -45,22 +44,12 @@ class Display(AbstractContextManager["Display"]):
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-        self._bar = Progress(
-            self._label,
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
+        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        console = Console(stderr=True)
+        self._bar = Progress(self._label, *columns, console=console, transient=True)
         self._task = self._bar.add_task("", total=self._total)
         self._bar.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()

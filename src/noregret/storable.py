@@ -26,8 +26,8 @@ def storable(tag: str) -> Callable[[type[Part]], type[Part]]:
         if not dataclasses.is_dataclass(part):
             raise ArgumentError(f"storable({tag!r}) is for dataclasses, got {part!r}.")
         known = _BY_TAG.get(tag, part)
-        if _name(known) != _name(part):  # the same name: defined again, as in notebooks
-            raise ArgumentError(f"storable({tag!r}): {_name(known)} has this tag.")
+        if repr(known) != repr(part):  # the same name: defined again, as in notebooks
+            raise ArgumentError(f"storable({tag!r}): {known!r} has this tag.")
         _BY_TAG[tag], _TAGS[part] = part, tag
         return part
 
@@ -45,9 +45,5 @@ def class_of(tag: str) -> type[Any] | None:
 
 
 def all_tags() -> tuple[str, ...]:
-    """Return every tag in use, in alphabetical order."""
-    return tuple(sorted(_BY_TAG))
-
-
-def _name(part: type[Any]) -> str:
-    return f"{part.__module__}.{part.__qualname__}"
+    """Return every tag in use."""
+    return tuple(_BY_TAG)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-MOST_DIGITS = 15  # that a float64 has
-
 
 def counted(count: int, noun: str, plural: str = "") -> str:
     """Return how many there are, of one or several.
@@ -34,4 +32,4 @@ def digits(value: float, std: float, least: int = 6) -> str:
     wanted = least
     if 0 < std < abs(value) < math.inf:
         wanted = max(least, math.floor(math.log10(abs(value))) - math.floor(math.log10(std)) + 1)
-    return f"{value:.{min(wanted, MOST_DIGITS)}g}"
+    return f"{value:.{min(wanted, 15)}g}"  # more than 15 digits a float64 does not have

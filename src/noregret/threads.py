@@ -1,10 +1,8 @@
-"""One thread in each product, several over a pass: BLAS's own threads cost more than they give.
+"""One thread in each product, several over a pass, and turns for threads that share a run.
 
-The products of a step are small, and waking threads for each takes longer than the product itself.
-A pass over a pool is large, but is cut into pieces that fit a cache, and threads that take a piece
-each do not wait for one another.
-
-Threads that share a run take turns: posteriors half told by another thread are none.
+The products of a step are small: waking BLAS's own threads takes longer than the product itself. A
+pass over a pool is cut into pieces that fit a cache, and threads that take a piece each do not wait
+for one another.
 """
 
 from __future__ import annotations
@@ -87,12 +85,9 @@ def machine() -> tuple[ThreadpoolController, int]:
     from threadpoolctl import ThreadpoolController  # takes a while to load, so not before use
 
     controller = ThreadpoolController()
-    given = [library["num_threads"] for library in controller.info() if _is_blas(library)]
+    blas = [library for library in controller.info() if library["user_api"] == "blas"]
+    given = [library["num_threads"] for library in blas]
     return controller, max(1, min([*given, os.cpu_count() or 1]))
-
-
-def _is_blas(library: dict[str, object]) -> bool:
-    return library["user_api"] == "blas"
 
 
 @lru_cache(maxsize=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -10,13 +11,7 @@ import numpy as np
 from noregret.arrays import Indices, Vector, extended
 from noregret.storable import storable
 
-
-def _no_rows() -> Indices:
-    return np.empty(0, dtype=np.int64)
-
-
-def _no_numbers() -> Vector:
-    return np.empty(0)
+no_rows, no_numbers = partial(np.empty, 0, dtype=np.int64), partial(np.empty, 0)
 
 
 @final
@@ -33,12 +28,12 @@ class Ledger:
     """
 
     candidates: int
-    rows: Indices = field(default_factory=_no_rows)  # (n,)
-    counts: Indices = field(default_factory=_no_rows)  # (n,)
-    firsts: Vector = field(default_factory=_no_numbers)  # (n,) the first value told
-    sums: Vector = field(default_factory=_no_numbers)  # (n,) of distances from it
-    squares: Vector = field(default_factory=_no_numbers)  # (n,) of these
-    entries: Indices = field(default_factory=_no_rows)  # (n,) values or averages told one by one
+    rows: Indices = field(default_factory=no_rows)  # (n,)
+    counts: Indices = field(default_factory=no_rows)  # (n,)
+    firsts: Vector = field(default_factory=no_numbers)  # (n,) the first value told
+    sums: Vector = field(default_factory=no_numbers)  # (n,) of distances from it
+    squares: Vector = field(default_factory=no_numbers)  # (n,) of these
+    entries: Indices = field(default_factory=no_rows)  # (n,) values or averages told one by one
     evaluations: int = field(init=False)  # values told
     _place: Indices = field(init=False)  # (N,) 1 + position in `rows`, 0 where never evaluated
 
@@ -61,7 +56,7 @@ class Ledger:
         return self.firsts + self.sums / self.counts
 
     def variances(self) -> Vector:
-        """Sample variance of one value of each candidate; NaN where fewer than two were told.
+        """Return the sample variance of each candidate's values; NaN where fewer than two.
 
         With averages m_g of c_g values told, Σ c_g (m_g − m̄)² is ξ²·χ² with as many degrees of
         freedom as entries less one, single values being averages of one.

@@ -100,7 +100,7 @@ class PendingBatches:
         """Return the rows under way and how many evaluations of each, oldest first."""
         counts: dict[int, int] = {}
         for pending in self._open():
-            for run, count in counted(pending.runs_of(pending.open_positions())):
+            for run, count in tallied(pending.runs_of(pending.open_positions())):
                 _add(counts, int(pending.runs["row"][run]), count)
         return np.array(list(counts), dtype=np.int64), np.array([*counts.values()], dtype=np.int64)
 
@@ -154,7 +154,7 @@ class PendingBatches:
         late = int((pending.fate[positions] == FAILED_ONCE).sum())
         self.failures += int(failed.sum()) - late
         pending.fate[positions] = np.where(failed, FAILED_ONCE, TOLD)
-        for run, count in counted(pending.runs_of(positions[failed])):
+        for run, count in tallied(pending.runs_of(positions[failed])):
             _add(self.failed, int(pending.runs["row"][run]), count)
         self._count_asked(pending, positions[~failed])
         self._close_if_done(pending)
@@ -187,7 +187,7 @@ class PendingBatches:
         return [self.by_number[number] for number in self.open_numbers]
 
     def _count_asked(self, pending: PendingBatch, positions: Indices) -> None:
-        for run, count in counted(pending.runs_of(positions)):
+        for run, count in tallied(pending.runs_of(positions)):
             _add(self.asked, (pending.number, run), count)
 
     def _file_away(self) -> None:
@@ -230,7 +230,7 @@ def _told_before(number: int, told: int, count: int) -> str:
     )
 
 
-def counted(runs: Indices) -> list[tuple[int, int]]:
+def tallied(runs: Indices) -> list[tuple[int, int]]:
     """Return each number with how often it stands there."""
     if len(runs) > int(runs.max(initial=0)) // 8:  # a table of all numbers beats sorting them
         table = np.bincount(runs)

@@ -18,8 +18,8 @@ from noregret.optimizer.pending import (
     PendingBatches,
     Runs,
     as_runs,
-    counted,
     digest_of,
+    tallied,
 )
 from noregret.optimizer.results import Units
 from noregret.optimizer.trace import Records
@@ -127,7 +127,7 @@ class RunState:
         good = ~failed if failed.any() else slice(None)  # a slice copies nothing
         self.ledger.add(rows[good], inside[good])
         for some, lost in ((good, False), (failed, True)):
-            for row, count in counted(rows[some]):
+            for row, count in tallied(rows[some]):
                 self.pending.settle_by_row(row, count, failed=lost)
 
     def _tell_means(self, given: Indices | Rows, means: object, counts: object) -> None:
