@@ -11,7 +11,11 @@ import numpy as np
 from noregret.arrays import Indices, Vector, extended
 from noregret.storable import storable
 
-no_rows, no_numbers = partial(np.empty, 0, dtype=np.int64), partial(np.empty, 0)
+no_numbers = partial(np.empty, 0, dtype=np.float64)
+
+
+def no_rows() -> Indices:
+    return np.empty(0, dtype=np.int64)
 
 
 @final
