@@ -92,8 +92,8 @@ def test_a_candidate_is_worth_what_it_gains_in_thrice_the_evaluations_and_fifty(
     noise = model.fitted.estimate.noise_std**2
     assert how == nr.KnowledgeGradient(3.0 * model.fitted.optimism * (60 + 50), noise)
     box = run(nr.auto(nr.Box([(0, 1), (0, 1)])), 30)
-    assert "promise" in str(opt.explain(0))
-    assert "promise" not in str(box.explain(box.best().id))
+    assert "by knowledge gradient" in str(opt.explain(0))
+    assert "knowledge gradient" not in str(box.explain(box.best().id))
     assert isinstance(box._policy, AutoPolicy)
     assert isinstance(box._policy.bandit(grasp_of(box), box.evidence).acquisition, nr.UCB)
 

@@ -96,7 +96,7 @@ def test_a_value_beyond_the_floor_is_explained() -> None:
     optimizer.tell(range(12), [1.0, 1.1, 0.9, 1.2, 1.0, 0.8, 1.1, 1.0, 0.9, 1.0, -50.0, 1.1])
     low, high = optimizer.explain(10), optimizer.explain(3)
     assert low.counts_as > -2
-    assert f"it counts as {low.counts_as:.4g}" in str(low)
+    assert f"its average counts as {low.counts_as:.4g}" in str(low)
     assert np.isnan(high.counts_as)
     assert "counts as" not in str(high)
     assert f"counts as {low.counts_as:.4g}" in optimizer.account()
