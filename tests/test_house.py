@@ -181,9 +181,8 @@ OUTSIDE = ("tests", "evaluation", "examples")
 FOREIGN = {"_exit", "_evalfull", "_randn", "_california_housing"}  # of Python, cma and scikit-learn
 NOT_YET = {
     "tests/automatic",
-    "tests/evaluation",
+    "tests/evaluation/problems",
     "tests/test_oddities.py",
-    "evaluation",
 }
 
 

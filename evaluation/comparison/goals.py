@@ -66,7 +66,7 @@ def _half_of_tpe(standings: Standings) -> Iterator[Goal]:
 def _simple(standings: Standings) -> Iterator[Goal]:
     for T in standings.budgets:
         pools, rivals = standings.pools(T), standings.contestants(T)
-        rivals = [one for one in rivals if CONTESTANTS[one].rival]
+        rivals = [one for one in rivals if CONTESTANTS[one].competitor]
         if not pools or AUTO not in standings.contestants(T) or not rivals:
             continue
         for word, level in LEVELS.items():

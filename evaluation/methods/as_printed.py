@@ -40,19 +40,21 @@ def mini_gp_ei(problem: Problem, seed: int, horizon: int) -> nr.Optimizer:
 def bbkb(problem: Problem, seed: int, horizon: int) -> nr.Optimizer:
     pool = _numeric(problem)
     if problem.name.startswith(("nasbench", "fcnet")):
-        model = _model(problem, ARCHITECTURES * longest(problem), seed, horizon)
-        return nr.bbkb(pool, limit=ARCHITECTURES_LIMIT, **model)
+        lengthscale = ARCHITECTURES * longest(problem)
+        return nr.bbkb(
+            pool, limit=ARCHITECTURES_LIMIT, **model(problem, lengthscale, seed, horizon)
+        )
     bandwidth = BANDWIDTHS.get(problem.name.removesuffix("-noisy"), OTHERS)
-    lengthscales = tuple((bandwidth * spread(problem)).tolist())
-    return nr.bbkb(pool, limit=LIMIT, **_model(problem, lengthscales, seed, horizon))
+    lengthscales = tuple((bandwidth * deviations(problem)).tolist())
+    return nr.bbkb(pool, limit=LIMIT, **model(problem, lengthscales, seed, horizon))
 
 
-def spread(problem: Problem) -> Vector:
+def deviations(problem: Problem) -> Vector:
     """Return the standard deviation of every feature; in a box, as a kernel sees it: on [0, 1]."""
     if isinstance(problem.domain, nr.Box):
         return np.full(problem.domain.dim, 12**-0.5)
-    deviations = problem.numbers.std(axis=0)
-    return np.where(deviations > 0, deviations, 1.0)
+    std = problem.numbers.std(axis=0)
+    return np.where(std > 0, std, 1.0)
 
 
 def longest(problem: Problem) -> float:
@@ -70,9 +72,9 @@ def _numeric(problem: Problem) -> nr.Pool | nr.Box:
 
 
 def _mini(problem: Problem, seed: int, horizon: int) -> Model:
-    model = _model(problem, MINI_BANDWIDTH * longest(problem), seed, horizon)
-    model["noise_std"] *= _level(problem) ** -0.5  # λ = ξ² is the level, not its square
-    return model
+    printed = model(problem, MINI_BANDWIDTH * longest(problem), seed, horizon)
+    printed["noise_std"] *= _level(problem) ** -0.5  # λ = ξ² is the level, not its square
+    return printed
 
 
 def _level(problem: Problem) -> float:
@@ -80,9 +82,10 @@ def _level(problem: Problem) -> float:
     return max(problem.noise_std / (problem.best - problem.worst), NOISE_STD)
 
 
-def _model(
+def model(
     problem: Problem, lengthscale: float | tuple[float, ...], seed: int, horizon: int
 ) -> Model:
+    """Return the model that is told: values on [0, 1] by way of variance and offset."""
     scale = problem.best - problem.worst
     return {
         "kernel": scale**2 * nr.RBF(lengthscale),

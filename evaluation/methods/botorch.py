@@ -45,54 +45,54 @@ class LogEI:
             numbers = problem.space.parameters
             self._low = np.array([one.low for one in numbers])
             self._span = np.array([one.high for one in numbers]) - self._low
-            self._U: Matrix = np.empty((0, len(numbers)))
+            self.U: Matrix = np.empty((0, len(numbers)))
         else:
-            self._U = _unit(problem.numbers)
-        self._seen: list[Vector] = []  # in the unit cube
-        self._rows: list[int] = []  # of a pool
-        self._values: list[float] = []
+            self.U = _unit(problem.numbers)
+        self.seen: list[Vector] = []  # in the unit cube
+        self.rows: list[int] = []  # of a pool
+        self.values: list[float] = []
         self._fit: dict[str, Any] = {}  # parameters at the last step
 
     def ask(self, at_most: int) -> None:
         del at_most  # one at a time
-        few = len(self._values) < START
+        few = len(self.values) < START
         if self._box:
-            drawn: Vector = self._rng.random((1, self._U.shape[1]))[0]
-            self._seen.append(drawn if few else self._climbed())
+            drawn: Vector = self._rng.random((1, self.U.shape[1]))[0]
+            self.seen.append(drawn if few else self._climbed())
             return
-        row = int(self._rng.integers(len(self._U))) if few else self._highest()
-        self._rows.append(row)
-        self._seen.append(self._U[row])
+        row = int(self._rng.integers(len(self.U))) if few else self._highest()
+        self.rows.append(row)
+        self.seen.append(self.U[row])
 
     def points(self) -> Observations:
-        return self._point(len(self._seen) - 1)
+        return self._point(len(self.seen) - 1)
 
     def tell(self, values: Vector) -> None:
-        self._values.append(float(values[0]))
+        self.values.append(float(values[0]))
 
     def advise(self) -> Advice:
-        standing = self._standing(None if self._exact else self._fitted())
-        return Advice(self._point(int(np.argmax(standing))))
+        worth = self._worth(None if self._exact else self.fitted())
+        return Advice(self._point(int(np.argmax(worth))))
 
     def _point(self, at: int) -> Observations:
         if self._box:
-            point: Vector = self._low + self._span * self._seen[at]
+            point: Vector = self._low + self._span * self.seen[at]
             return point[None]
-        return np.array([self._rows[at]])
+        return np.array([self.rows[at]])
 
-    def _standing(self, model: Any) -> Vector:
+    def _worth(self, model: Any) -> Vector:
         """Return what each point seen is worth: its value, or where values scatter its mean."""
         if self._exact:
-            return np.array(self._values)
+            return np.array(self.values)
         with self._torch.no_grad():
             mean: Vector = model.posterior(self._train()[0]).mean.numpy()[:, 0]
         return mean
 
     def _train(self) -> tuple[Any, Any]:
-        X = self._torch.from_numpy(np.array(self._seen[: len(self._values)]))
-        return X, self._torch.tensor(self._values, dtype=self._torch.float64)[:, None]
+        X = self._torch.from_numpy(np.array(self.seen[: len(self.values)]))
+        return X, self._torch.tensor(self.values, dtype=self._torch.float64)[:, None]
 
-    def _fitted(self) -> Any:
+    def fitted(self) -> Any:
         from botorch.fit import fit_gpytorch_mll
         from botorch.models import SingleTaskGP
         from gpytorch.mlls import ExactMarginalLogLikelihood
@@ -109,25 +109,23 @@ class LogEI:
 
     def _highest(self) -> int:
         """Return the row of a pool where the acquisition is highest, the first of equals."""
-        model = self._fitted()
-        best = float(self._standing(model).max())
-        mean, variance = marginals(model, self._U)
+        model = self.fitted()
+        best = float(self._worth(model).max())
+        mean, variance = marginals(model, self.U)
         return int(np.argmax(log_ei(mean, np.sqrt(np.maximum(variance, LEAST)), best)))
 
     def _climbed(self) -> Vector:
         from botorch.acquisition import LogExpectedImprovement
         from botorch.optim import optimize_acqf
 
-        model = self._fitted()
-        best = self._torch.tensor(
-            self._standing(model).max()
-        )  # a float would be rounded to float32
+        model = self.fitted()
+        best = self._torch.tensor(self._worth(model).max())  # a float would be rounded to float32
         corners = self._torch.tensor([[0.0], [1.0]], dtype=self._torch.float64)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of climbs that did not converge
             found, _ = optimize_acqf(
                 LogExpectedImprovement(model, best_f=best),
-                bounds=corners.expand(2, self._U.shape[1]),
+                bounds=corners.expand(2, self.U.shape[1]),
                 q=1,
                 num_restarts=RESTARTS,
                 raw_samples=RAW,

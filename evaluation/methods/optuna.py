@@ -26,14 +26,14 @@ class Optuna:
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._optuna, self._space = optuna, problem.space
-        self._study = optuna.create_study(direction="maximize", sampler=sampler)
-        self._ranges = {one.name: _distribution(one) for one in problem.space.parameters}
+        self.study = optuna.create_study(direction="maximize", sampler=sampler)
+        self.ranges = {one.name: _distribution(one) for one in problem.space.parameters}
         self._trial: Any = None
         self._row: int | None = None  # the member of a pool
 
     def ask(self, at_most: int) -> None:
         del at_most  # one at a time
-        self._trial = self._study.ask(self._ranges)
+        self._trial = self.study.ask(self.ranges)
 
     def points(self) -> Observations:
         point = np.array([_value(one, self._trial) for one in self._space.parameters])
@@ -46,26 +46,26 @@ class Optuna:
         value, params = float(values[0]), self._trial.params
         if self._row is not None:
             self._trial.set_user_attr("row", self._row)
-            params = self._member(self._row)
+            params = self.member(self._row)
         if params == self._trial.params:
-            self._study.tell(self._trial, value)
+            self.study.tell(self._trial, value)
             return
-        self._study.tell(self._trial, state=self._optuna.trial.TrialState.FAIL)
+        self.study.tell(self._trial, state=self._optuna.trial.TrialState.FAIL)
         member = self._optuna.trial.create_trial(
             params=params,
-            distributions=self._ranges,
+            distributions=self.ranges,
             value=value,
             user_attrs={"row": self._row},
         )
-        self._study.add_trial(member)
+        self.study.add_trial(member)
 
     def advise(self) -> Advice:
-        best = self._study.best_trial
+        best = self.study.best_trial
         if self._row is not None:
             return Advice(np.array([best.user_attrs["row"]]))
         return Advice(np.array([[_value(one, best) for one in self._space.parameters]]))
 
-    def _member(self, row: int) -> dict[str, str | int | float]:
+    def member(self, row: int) -> dict[str, str | int | float]:
         assert self._space.table is not None, "a box has no members"
         values = self._space.table[row]
         return {

@@ -9,6 +9,8 @@ import noregret as nr
 from evaluation.problems.papers.base import Problem
 from evaluation.runs.cells import Cell
 
+WITHOUT_MODEL = ("uniform", "epsilon_greedy", "regularized_evolution")
+
 
 def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
     """Return the optimizer of a cell, its seed the repetition.
@@ -18,13 +20,12 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
     σ². `noise_variance = "noise level"` takes MINI's λ = ξ², the level itself (not its square).
     """
     setting: dict[str, Any] = cell.method
-    algorithm = setting.pop("algorithm")
-    seed = cell.repetition
-    if algorithm in BASELINES:
-        return BASELINES[algorithm](problem.pool, seed=seed, **setting)
+    algorithm, seed = setting.pop("algorithm"), cell.repetition
+    make: Callable[..., nr.Optimizer] = getattr(nr, algorithm)
     if algorithm == "regularized_evolution":
-        groups = problem.groups
-        return nr.regularized_evolution(problem.pool, seed=seed, groups=groups, **setting)
+        setting["groups"] = problem.groups
+    if algorithm in WITHOUT_MODEL:
+        return make(problem.pool, seed=seed, **setting)
     model: dict[str, Any] = {
         "kernel": _kernel(setting),
         "noise_std": problem.noise_std,
@@ -37,26 +38,10 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
         model["width"] = (1 / divisor) * nr.RKHSWidth(1 / cell.horizon)
     if setting.pop("noise_variance", None) == "noise level":
         model["noise_std"] = problem.noise_std**0.5
-    return MODELS[algorithm](problem.pool, **model, **setting)
+    return make(problem.pool, **model, **setting)
 
 
 def _kernel(setting: dict[str, Any]) -> nr.Kernel:
     if "bandwidth_squared" in setting:
         return nr.RBF(float(setting.pop("bandwidth_squared")) ** 0.5)
     return nr.RBF(setting.pop("bandwidth"))
-
-
-BASELINES: dict[str, Callable[..., nr.Optimizer]] = {
-    "uniform": nr.uniform,
-    "epsilon_greedy": nr.epsilon_greedy,
-}
-
-MODELS: dict[str, Callable[..., nr.Optimizer]] = {
-    "batch_thompson": nr.batch_thompson,
-    "bbkb": nr.bbkb,
-    "bkb": nr.bkb,
-    "gp_bucb": nr.gp_bucb,
-    "gp_ucb": nr.gp_ucb,
-    "mini_gp_ei": nr.mini_gp_ei,
-    "mini_gp_ucb": nr.mini_gp_ucb,
-}

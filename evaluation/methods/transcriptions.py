@@ -160,9 +160,9 @@ def _batch(
         u = inverse @ z
         inverse -= np.outer(u, u / (1.0 + float(z @ u)))  # V + z zᵀ, by Sherman & Morrison
         renew(np.array([row]))  # line 7
-        rivals = np.flatnonzero(ucb >= ucb[row])
-        if len(rivals) > 1:
-            renew(rivals)  # line 8
+        others = np.flatnonzero(ucb >= ucb[row])
+        if len(others) > 1:
+            renew(others)  # line 8
 
 
 def _local_test(problem: Problem, post: Sparse, limit: float) -> Callable[[list[int]], bool]:
@@ -219,6 +219,6 @@ def mini_gp_ucb(problem: Problem, T: int, *, limit: float = 2.0) -> Indices:
         log_det = 2 * float(np.log(np.diag(L)).sum()) + float(np.log(w / RIDGE).sum())
         beta = NORM_BOUND + NOISE_RATIO * math.sqrt(log_det + 2 * math.log(1 / DELTA))
         row = int(np.argmax(y @ half + beta * np.sqrt(variance)))
-        stays = (limit - 1.0) * RIDGE / max(float(variance[row]), 1e-300)
-        history.evaluate([row] * max(1, math.floor(min(stays, history.room))))
+        repeats = (limit - 1.0) * RIDGE / max(float(variance[row]), 1e-300)
+        history.evaluate([row] * max(1, math.floor(min(repeats, history.room))))
     return np.array(history.chosen, dtype=np.int64)

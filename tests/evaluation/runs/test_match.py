@@ -184,21 +184,21 @@ def test_the_papers_scale_features_and_values() -> None:
     held = numeric(noisy=True)
     X, scale = held.numbers, held.best - held.worst
     standard = (X - X.mean(axis=0)) / X.std(axis=0)
-    lengthscales = tuple((12.5 * papers.spread(held)).tolist())
+    lengthscales = tuple((12.5 * papers.deviations(held)).tolist())
     ours = nr.RBF(lengthscales)(X, X)
     assert ours == pytest.approx(nr.RBF(12.5)(standard, standard), abs=1e-12)
     assert np.linalg.norm(X / papers.longest(held), axis=1).max() == pytest.approx(1.0)
-    model = papers._model(held, 1.0, 0, 100)
+    model = papers.model(held, 1.0, 0, 100)
     assert model["noise_std"] == pytest.approx(0.05 * scale)
     assert model["offset"] == held.worst
-    exact = papers._model(numeric(), 1.0, 0, 100)
+    exact = papers.model(numeric(), 1.0, 0, 100)
     assert exact["noise_std"] == pytest.approx(0.01 * scale)
 
 
 def test_constant_features_have_no_spread_to_divide_by() -> None:
     X = np.column_stack([np.ones(5), np.arange(5.0)])
     held = recorded("small", "Small", measured(("a", "b"), X), np.arange(5.0))
-    assert papers.spread(held).tolist() == [1.0, np.std(np.arange(5.0))]
+    assert papers.deviations(held).tolist() == [1.0, np.std(np.arange(5.0))]
 
 
 def test_the_lineup_is_everybody_at_the_largest_budget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,14 +306,14 @@ def test_optuna_is_told_of_the_member_that_was_evaluated() -> None:
         points = player.points()
         player.tell(held.truth(points))
         rows.append(int(points[0]))
-    trials = [one for one in player._study.trials if one.state.name == "COMPLETE"]
+    trials = [one for one in player.study.trials if one.state.name == "COMPLETE"]
     assert len(trials) == 40
-    assert len(player._study.trials) > 40  # three of twelve are not in the pool
+    assert len(player.study.trials) > 40  # three of twelve are not in the pool
     assert [one.user_attrs["row"] for one in trials] == rows
     assert held.space.table is not None
     for one, row in zip(trials, rows, strict=True):
         assert one.value == row
-        assert one.params == player._member(row)
+        assert one.params == player.member(row)
     assert player.advise().point.tolist() == [max(rows)]
 
 
@@ -329,7 +329,7 @@ def test_optuna_searches_what_a_person_would_name() -> None:
         log=["rate", "units"],
     )
     player = optuna.tpe(recorded("small", "Small", listing, np.arange(3.0)), seed=0)
-    said = {name: str(one) for name, one in player._ranges.items()}
+    said = {name: str(one) for name, one in player.ranges.items()}
     assert said["rate"] == "FloatDistribution(high=0.1, log=True, low=0.001, step=None)"
     assert said["units"] == "IntDistribution(high=512, log=True, low=16, step=1)"
     assert said["act"] == "CategoricalDistribution(choices=('relu', 'tanh'))"
@@ -368,16 +368,16 @@ def test_marginals_are_botorchs(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
     player = botorch.LogEI(held, 0)
     rng = np.random.default_rng(0)
     for row in [3] * 12 if kind == "repeated" else range(12):
-        player._rows.append(row)
-        player._seen.append(player._U[row])
+        player.rows.append(row)
+        player.seen.append(player.U[row])
         told = held.feedback(np.array([row]), rng)
         player.tell(np.zeros(1) if kind == "constant" else 1e3 * told)
-    model = player._fitted()
-    mean, variance = botorch.marginals(model, player._U)
-    points = torch.from_numpy(player._U)
+    model = player.fitted()
+    mean, variance = botorch.marginals(model, player.U)
+    points = torch.from_numpy(player.U)
     with torch.no_grad():
         known = model.posterior(points)
-        best = torch.tensor(max(player._values), dtype=torch.float64)
+        best = torch.tensor(max(player.values), dtype=torch.float64)
         theirs = LogExpectedImprovement(model, best_f=best)(points[:, None])
     scale = float(known.variance.max())
     assert mean == pytest.approx(known.mean.numpy()[:, 0], rel=1e-9, abs=1e-8 * np.sqrt(scale))
