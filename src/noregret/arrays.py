@@ -7,13 +7,11 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from noregret.errors import ArgumentError
+from noregret.errors import ArgumentError, KernelError
 
 Vector: TypeAlias = npt.NDArray[np.float64]  # one number an entry
 Matrix: TypeAlias = npt.NDArray[np.float64]  # one candidate a row
-Rows: TypeAlias = npt.NDArray[
-    np.float64
-]  # candidates as a domain keeps them: numbers, or packed bits
+Rows: TypeAlias = npt.NDArray[np.float64]  # candidates as a domain keeps them; perhaps packed bits
 Indices: TypeAlias = npt.NDArray[np.int64]  # rows of a pool, positions, counts
 Mask: TypeAlias = npt.NDArray[np.bool_]  # one truth a row
 CHUNK_BYTES = 1 << 24  # blocks of candidates are cut so that a temporary stays near 16 MiB
@@ -88,6 +86,15 @@ def as_matrix(name: str, values: object, columns: int | None = None) -> Matrix:
     if columns is not None and array.shape[1] != columns:
         raise ArgumentError(f"{name} must have {columns} columns, got {array.shape[1]}.")
     return np.ascontiguousarray(array)
+
+
+def require_numbers(*blocks: Rows) -> None:
+    """Raise where rows are packed bits, which no kernel on numbers can read."""
+    if any(X.dtype == np.uint8 for X in blocks):
+        raise KernelError(
+            "this kernel compares numbers, and the pool holds packed bits: use noregret.Tanimoto() "
+            "with a BitPool, or noregret.Pool(X) with this kernel."
+        )
 
 
 def _glance(values: object) -> str:

@@ -1,9 +1,14 @@
 """k(x, z): how alike two candidates are."""
 
-from noregret.kernels.algebra import KernelBase, Product, Scaled, Sum, as_kernel, diagonal_slopes
 from noregret.kernels.base import (
     DifferentiableKernel,
     Kernel,
+    KernelBase,
+    Product,
+    Scaled,
+    Sum,
+    as_kernel,
+    diagonal_slopes,
     probe,
     probe_rows,
     require_kernel,

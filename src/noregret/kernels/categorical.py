@@ -11,10 +11,9 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Matrix, Rows, Vector
+from noregret.arrays import Matrix, Rows, Vector, require_numbers
 from noregret.errors import ArgumentError, require_at_least, require_count
-from noregret.kernels.algebra import KernelBase, UnitVarianceKernel
-from noregret.kernels.base import Kernel, KernelGradient, require_numbers, slopes
+from noregret.kernels.base import Kernel, KernelBase, KernelGradient, UnitVarianceKernel, slopes
 from noregret.pools import hashed
 from noregret.storable import storable
 

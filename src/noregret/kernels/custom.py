@@ -14,7 +14,7 @@ from scipy.linalg import lapack
 
 from noregret.arrays import CHUNK_BYTES, Indices, Matrix, Rows, Vector
 from noregret.errors import ArgumentError, KernelError, require_number
-from noregret.kernels.algebra import KernelBase
+from noregret.kernels.base import KernelBase
 
 Gram: TypeAlias = Callable[[Rows, Rows], npt.ArrayLike]
 Diagonal: TypeAlias = Callable[[Rows], npt.ArrayLike]

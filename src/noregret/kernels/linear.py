@@ -7,10 +7,9 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Matrix, Vector
+from noregret.arrays import Matrix, Vector, require_numbers
 from noregret.errors import require_at_least, require_count
-from noregret.kernels.algebra import KernelBase
-from noregret.kernels.base import KernelGradient, require_numbers
+from noregret.kernels.base import KernelBase, KernelGradient
 from noregret.storable import storable
 
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from noregret.arrays import Matrix, Vector
 from noregret.errors import ArgumentError, require_count
-from noregret.kernels.algebra import Scaled
-from noregret.kernels.base import Kernel
+from noregret.kernels.base import Kernel, Scaled
 from noregret.kernels.stationary import RBF
 from noregret.pools import Points, Scales
 from noregret.storable import storable

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret.arrays import Matrix, Rows, Vector
-from noregret.kernels.algebra import Product, Scaled, Sum
-from noregret.kernels.base import Kernel
+from noregret.kernels.base import Kernel, Product, Scaled, Sum
 from noregret.kernels.linear import Linear
 from noregret.kernels.stationary import RBF, Matern
 

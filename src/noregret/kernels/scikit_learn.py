@@ -11,9 +11,8 @@ from typing import Protocol, TypeGuard, final
 
 import numpy as np
 
-from noregret.arrays import Matrix, Rows, Vector
+from noregret.arrays import Matrix, Rows, Vector, require_numbers
 from noregret.errors import KernelError
-from noregret.kernels.base import require_numbers
 
 MODULE = "sklearn.gaussian_process.kernels"
 

@@ -11,10 +11,9 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from noregret.arrays import Matrix
+from noregret.arrays import Matrix, require_numbers
 from noregret.errors import ArgumentError, require_positive
-from noregret.kernels.algebra import UnitVarianceKernel
-from noregret.kernels.base import KernelGradient, require_numbers
+from noregret.kernels.base import KernelGradient, UnitVarianceKernel
 from noregret.storable import storable
 
 Lengthscale: TypeAlias = float | tuple[float, ...]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError
-from noregret.kernels.algebra import KernelBase
+from noregret.kernels.base import KernelBase
 from noregret.storable import storable
 
 Words: TypeAlias = npt.NDArray[np.uint64]  # (rows, words)

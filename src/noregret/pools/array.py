@@ -9,8 +9,8 @@ import numpy as np
 
 from noregret.arrays import Matrix, as_matrix
 from noregret.errors import ArgumentError, PoolError, require_count
-from noregret.pools.names import Keys, Names
-from noregret.pools.stored import FeaturePool
+from noregret.pools.base import Keys
+from noregret.pools.stored import FeaturePool, Names
 from noregret.pools.tables.encoding import Encoding
 from noregret.pools.tables.feature_spec import Categories, FeatureSpec, Missing, Scale
 from noregret.pools.tables.scan import TableScan, scan_table

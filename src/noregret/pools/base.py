@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
 
 from noregret.arrays import Indices, Rows
 from noregret.errors import PoolError
-from noregret.pools.names import Keys
+
+Keys: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.str_]  # names, or row numbers
 
 
 @runtime_checkable

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from noregret.arrays import CHUNK_BYTES, Rows
 from noregret.errors import ArgumentError, PoolError, require_count
-from noregret.pools.names import Names
-from noregret.pools.stored import StoredPool
+from noregret.pools.stored import Names, StoredPool
 
 Packed: TypeAlias = npt.NDArray[np.uint8]
 WORD = 8  # bytes that a kernel takes at a time

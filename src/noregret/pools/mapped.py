@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from noregret.arrays import chunk_rows
 from noregret.errors import PoolError
-from noregret.pools.names import Names
-from noregret.pools.stored import FeaturePool
+from noregret.pools.stored import FeaturePool, Names
 from noregret.pools.tables.encoding import EXACT, Encoding
 from noregret.progress import Display
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, stacked
 from noregret.errors import AskError, PoolError
-from noregret.pools.base import Candidates, Domain
+from noregret.pools.base import Candidates, Domain, Keys
 from noregret.pools.box import Box
-from noregret.pools.names import Keys
 from noregret.pools.row_lookup import RowLookup
 
 NO_ROWS: Indices = np.empty(0, dtype=np.int64)

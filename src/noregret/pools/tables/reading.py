@@ -11,8 +11,8 @@ import numpy as np
 
 from noregret.errors import ArgumentError, PoolError
 from noregret.pools.array import Pool, pool_of
+from noregret.pools.base import Keys
 from noregret.pools.mapped import MappedPool, mapped
-from noregret.pools.names import Keys
 from noregret.pools.tables.feature_spec import Categories, FeatureSpec, Missing, Scale
 from noregret.pools.tables.scan import TableScan, scan_table
 from noregret.pools.tables.sources import (

@@ -14,7 +14,8 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Matrix, chunk_rows
 from noregret.errors import PoolError
-from noregret.pools.names import Keys, Names
+from noregret.pools.base import Keys
+from noregret.pools.stored import Names
 from noregret.pools.tables.encoding import (
     SHOWN,
     Choice,
