@@ -18,8 +18,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from evaluation.problems.speed import DELTA, NOISE_STD, NORM_BOUND, RIDGE, Problem
 from noregret.arrays import Indices, Matrix, Vector
-from noregret.policies import Purpose
-from noregret.policies.random_streams import stream
+from noregret.policies import Purpose, stream
 
 OVERSAMPLE = 2.0  # q̄
 EPS = float(np.finfo(np.float64).eps)

@@ -11,8 +11,7 @@ import numpy as np
 import noregret as nr
 from noregret.arrays import Indices, Rows, Vector
 from noregret.kernels import as_kernel
-from noregret.policies import Purpose
-from noregret.policies.random_streams import stream
+from noregret.policies import Purpose, stream
 from noregret.posteriors import Observations
 
 NOISE_STD = 0.05

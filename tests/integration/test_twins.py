@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.policies import Purpose
-from noregret.policies.random_streams import stream
+from noregret.policies import Purpose, stream
 from slow_references import StepByStepBBKB, swapped
 from strategies import RKHSProblem, drive, rkhs_problem
 

@@ -17,9 +17,8 @@ from noregret import arrays
 from noregret.algorithms.settings import Initial
 from noregret.arrays import Matrix
 from noregret.errors import ArgumentError
-from noregret.policies import Purpose
+from noregret.policies import Purpose, stream
 from noregret.policies.designs import sobol
-from noregret.policies.random_streams import stream
 from noregret.posteriors import ExactPosterior, Observations
 
 KERNEL = nr.RBF(0.4)

@@ -11,9 +11,8 @@ import pytest
 
 import noregret as nr
 from noregret.arrays import Indices, Matrix, Vector
-from noregret.policies import Purpose
+from noregret.policies import Purpose, stream
 from noregret.policies.evolution import Population
-from noregret.policies.random_streams import stream
 from noregret.posteriors import Observations
 from slow_references import nearest, siblings
 

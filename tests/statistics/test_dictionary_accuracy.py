@@ -21,8 +21,7 @@ from scipy.stats import binom
 import noregret as nr
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
-from noregret.policies import Purpose
-from noregret.policies.random_streams import stream
+from noregret.policies import Purpose, stream
 from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample
 from noregret.posteriors.dictionary import inclusion_probabilities, sample_members
 from strategies import RTOL, no_rng

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.policies import Belief, Purpose
-from noregret.policies.random_streams import stream
+from noregret.policies import Belief, Purpose, stream
 from noregret.posteriors import NystromPosterior, Oversample
 from noregret.posteriors.dictionary import inclusion_probabilities, sample_members
 from strategies import rkhs_problem

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.policies import Purpose
-from noregret.policies.random_streams import stream
+from noregret.policies import Purpose, stream
 from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample
 from slow_references import DenseNystrom
 from strategies import no_rng

@@ -6,13 +6,14 @@ from noregret.policies.base import (
     Evidence,
     Policy,
     Proposal,
+    Purpose,
     State,
     Uncertified,
+    stream,
 )
 from noregret.policies.baselines import EPSILON_GRID, Baseline, RandomSearch, singles
 from noregret.policies.designs import FarthestDesign, SobolDesign, UncertaintyDesign, UniformDesign
 from noregret.policies.evolution import Evolution, as_groups
 from noregret.policies.fourier_thompson import LEAST_RIDGE, ThompsonQFF
 from noregret.policies.model_view import Guarantee, ModelPolicy, ModelView, why_uncertified
-from noregret.policies.random_streams import Purpose
 from noregret.policies.starts import GivenStart, Start, UncertaintySampling, UniformStart

@@ -14,9 +14,8 @@ from noregret.acquisitions import UCB, Acquisition, Thompson
 from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.batching import BatchRule, Choice, Fill, Opening
 from noregret.kernels import probe_rows
-from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal
+from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal, Purpose
 from noregret.policies.model_view import Guarantee, ModelView, rank_of
-from noregret.policies.random_streams import Purpose
 from noregret.policies.starts import Start
 from noregret.pools import Picks
 from noregret.posteriors import Posterior

@@ -1,22 +1,38 @@
-"""What an optimizer thinks with: evidence in, a proposal out.
+"""How every policy decides: evidence in, a proposal out.
 
-The `Optimizer` keeps the books (names, signs, tickets, the ledger); a `Policy` is a value that
-reads them and decides. Whatever a policy must remember between batches is its state, a value too,
-which the optimizer holds and saves.
+A `Policy` is a value. What it must remember between batches is its state, a value too, which the
+optimizer holds and saves.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from enum import IntEnum, unique
 from typing import Protocol, TypeVar, final, runtime_checkable
 
 import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, Vector
-from noregret.policies.random_streams import Purpose, stream
-from noregret.pools import Picks, Points
+from noregret.pools import NO_ROWS, Picks, Points
 from noregret.posteriors import Observations
+
+
+@unique
+class Purpose(IntEnum):
+    """What a stream of random numbers is for. The numbers are part of saved runs."""
+
+    START = 0
+    DICTIONARY = 1
+    POLICY = 2
+    THOMPSON = 3
+    LEARNING = 4
+    EXPLORATION = 5
+
+
+def stream(seed: int, purpose: Purpose, step: int) -> np.random.Generator:
+    """Return the generator for one purpose at one step (the number of batches opened before)."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose), step)))
 
 
 @final
@@ -61,13 +77,12 @@ class Evidence:
 
     def booked(self) -> Evidence:
         """Return the evidence with nothing that is new since the last batch was opened."""
-        none: Indices = np.empty(0, dtype=np.int64)
         return replace(
             self,
             asked_variances=np.empty(0),
-            asked_counts=none,
-            unasked_rows=none,
-            unasked_counts=none,
+            asked_counts=NO_ROWS,
+            unasked_rows=NO_ROWS,
+            unasked_counts=NO_ROWS,
         )
 
     @property

@@ -10,8 +10,7 @@ import numpy as np
 
 from noregret.arrays import Indices, Rows
 from noregret.errors import require_at_least, require_count, require_positive
-from noregret.policies.base import Evidence, Proposal
-from noregret.policies.random_streams import Purpose
+from noregret.policies.base import Evidence, Proposal, Purpose
 from noregret.pools import Picks
 from noregret.storable import storable
 

@@ -7,6 +7,7 @@ function of the seed and of what is known: whatever is still missing (told in pa
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -18,11 +19,11 @@ from noregret.acquisitions import Uncertainty
 from noregret.arrays import Indices, Mask, Matrix, Vector, stacked
 from noregret.errors import ArgumentError, require_count
 from noregret.kernels import Kernel
-from noregret.policies.base import Evidence
-from noregret.policies.random_streams import Purpose, stream
+from noregret.policies.base import Evidence, Purpose, stream
 from noregret.policies.starts import before_values
 from noregret.pools import (
     CLOUD,
+    NO_ROWS,
     PER_POINT,
     Box,
     Picks,
@@ -35,14 +36,36 @@ from noregret.pools import (
 from noregret.search import Search
 from noregret.storable import storable
 
-NONE: Indices = np.empty(0, dtype=np.int64)
 MOST_SOBOL = 21_201  # dimensions of SciPy's sequence
+
+
+class Design(ABC):
+    """Picks `size` different candidates, whatever is known of them counted in."""
+
+    __slots__ = ()
+    size: int
+
+    def __post_init__(self) -> None:
+        require_count(f"{type(self).__name__}(size)", self.size)
+
+    @final
+    def picks(self, evidence: Evidence, room: int) -> Picks:
+        """Return at most `room` of the candidates that the design still lacks."""
+        N, known = evidence.points.candidates, evidence.taken
+        if N:  # points off a pool are no candidates
+            known = known[known < N]
+        left = min(room, self.size - len(known))
+        return self._more(evidence, left) if left > 0 else evidence.points.picks(NO_ROWS)
+
+    @abstractmethod
+    def _more(self, evidence: Evidence, left: int) -> Picks:
+        """Return so many candidates, or as many as there are."""
 
 
 @final
 @storable("UniformDesign")
 @dataclass(frozen=True, slots=True)
-class UniformDesign:
+class UniformDesign(Design):
     """Start with `size` different candidates drawn uniformly.
 
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
@@ -54,24 +77,19 @@ class UniformDesign:
     size: int
     reason = "start: a uniform design"
 
-    def __post_init__(self) -> None:
-        require_count("UniformDesign(size)", self.size)
-
-    def picks(self, evidence: Evidence, room: int) -> Picks:
-        left, points = _left(self.size, evidence, room), evidence.points
-        if not left:
-            return points.picks(NONE)
+    def _more(self, evidence: Evidence, left: int) -> Picks:
+        points = evidence.points
         if not points.candidates:
             none, taken = evidence.excluded, evidence.taken
             return points.sample_new(none, taken, self.size, _rng(evidence))[:left]
         order = _rng(evidence).permutation(points.candidates)
-        return points.picks(order[~_closed(evidence)[order]][:left])
+        return points.picks(order[~evidence.closed(evidence.taken)[order]][:left])
 
 
 @final
 @storable("SobolDesign")
 @dataclass(frozen=True, slots=True)
-class SobolDesign:
+class SobolDesign(Design):
     """Start with `size` candidates spread as evenly as a quasi-random sequence.
 
     On a box these are scrambled Sobol points. On a pool every such point of the box that bounds it
@@ -90,17 +108,12 @@ class SobolDesign:
     size: int
     reason = "start: a quasi-random design"
 
-    def __post_init__(self) -> None:
-        require_count("SobolDesign(size)", self.size)
-
-    def picks(self, evidence: Evidence, room: int) -> Picks:
-        left, points = _left(self.size, evidence, room), evidence.points
-        if not left:
-            return points.picks(NONE)
+    def _more(self, evidence: Evidence, left: int) -> Picks:
+        points = evidence.points
         if points.box is not None:
             return _cloud(evidence, points.box, self.size)[:left]
         nearest = self._nearest(points, evidence.excluded.copy(), _rng(evidence))
-        closed = _closed(evidence)
+        closed = evidence.closed(evidence.taken)
         rows = list(islice((row for row in nearest if not closed[row]), left))
         return points.picks(np.array(rows, dtype=np.int64))
 
@@ -126,7 +139,7 @@ class SobolDesign:
 @final
 @storable("FarthestDesign")
 @dataclass(frozen=True, slots=True)
-class FarthestDesign:
+class FarthestDesign(Design):
     """Start with `size` candidates, each the farthest from those before it and all that is known.
 
     Features are measured in standard deviations; where nothing is known the first is drawn. On a
@@ -146,15 +159,12 @@ class FarthestDesign:
     size: int
     reason = "start: a farthest-point design"
 
-    def __post_init__(self) -> None:
-        require_count("FarthestDesign(size)", self.size)
-
-    def picks(self, evidence: Evidence, room: int) -> Picks:
-        left, points = _left(self.size, evidence, room), evidence.points
-        if not left:
-            return points.picks(NONE)
+    def _more(self, evidence: Evidence, left: int) -> Picks:
+        points = evidence.points
         if points.box is None:
-            return points.picks(self._farthest(evidence, points, _closed(evidence), left))
+            return points.picks(
+                self._farthest(evidence, points, evidence.closed(evidence.taken), left)
+            )
         cloud = _cloud(evidence, points.box, self.size)
         if not len(cloud):
             return cloud
@@ -215,7 +225,7 @@ class UncertaintyDesign:
 @final
 @storable("MostUncertain")
 @dataclass(frozen=True, slots=True)
-class MostUncertain:
+class MostUncertain(Design):
     """An `UncertaintyDesign` that knows its kernel."""
 
     size: int
@@ -224,11 +234,9 @@ class MostUncertain:
     ridge: float
     reason = "start: the most uncertain candidates"
 
-    def picks(self, evidence: Evidence, room: int) -> Picks:
-        left, points = _left(self.size, evidence, room), evidence.points
-        closed, taken, picks = _closed(evidence), evidence.taken, points.picks(NONE)
-        if not left:
-            return picks
+    def _more(self, evidence: Evidence, left: int) -> Picks:
+        points, taken, closed = evidence.points, evidence.taken, evidence.closed(evidence.taken)
+        picks = points.picks(NO_ROWS)
         now = before_values(evidence, self.kernel, self.ridge)
         while len(picks) < left and not (points.candidates and closed.all()):
             ranking = self.search.rank(points, now, Uncertainty(), 1.0, closed)
@@ -270,14 +278,3 @@ def _cloud(evidence: Evidence, box: Box, size: int) -> Picks:
     """
     U = sobol(box.dim, max(CLOUD, PER_POINT * size), _rng(evidence))
     return evidence.points.picks_of(box.from_uniform(U)).new(evidence.taken)
-
-
-def _left(size: int, evidence: Evidence, room: int) -> int:
-    """Return how many candidates a design still lacks; points off a pool are none."""
-    taken, N = evidence.taken, evidence.points.candidates
-    return max(0, min(room, size - int(np.count_nonzero(taken < N) if N else len(taken))))
-
-
-def _closed(evidence: Evidence) -> Mask:
-    """Return which candidates of a pool are excluded or known."""
-    return evidence.closed(evidence.taken)

@@ -1,6 +1,6 @@
-"""Small changes of a candidate: to its kin in a pool, or by a step in a box.
+"""Regularised evolution: a population that ages, of which the best have children.
 
-Regularised evolution: a population that ages, of which the fittest have children.
+A child differs little from its parent: one group of features in a pool, one step in a box.
 """
 
 from __future__ import annotations
@@ -13,10 +13,19 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Matrix, Rows, Vector, chunk_rows
 from noregret.errors import ArgumentError, require_count
-from noregret.policies.base import Evidence, Proposal
+from noregret.policies.base import Evidence, Proposal, Purpose
 from noregret.policies.baselines import Baseline, singles
-from noregret.policies.random_streams import Purpose
-from noregret.pools import BitSquares, Box, Picks, Points, Scales, as_numbers, hashed, numbers
+from noregret.pools import (
+    NO_ROWS,
+    BitSquares,
+    Box,
+    Picks,
+    Points,
+    Scales,
+    as_numbers,
+    hashed,
+    numbers,
+)
 from noregret.posteriors import Observations
 from noregret.storable import storable
 
@@ -88,7 +97,7 @@ class Kin:
         squares[excluded | (squares == 0)] = np.inf
         few = min(self._neighbours, int(np.isfinite(squares).sum()))
         if not few:
-            return np.empty(0, dtype=np.int64)
+            return NO_ROWS
         rows = np.flatnonzero(squares <= np.partition(squares, few - 1)[few - 1])
         return rows[np.argsort(squares[rows], kind="stable")[:few]]
 
@@ -216,7 +225,7 @@ class Evolution(Baseline):
 
     def begin(self) -> Population:
         """Return the population before any feedback: nobody."""
-        return Population(np.empty(0, dtype=np.int64), np.empty(0))
+        return Population(NO_ROWS, np.empty(0))
 
     def propose(
         self, state: Population, evidence: Evidence, room: int

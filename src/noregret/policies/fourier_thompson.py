@@ -12,10 +12,9 @@ import numpy as np
 from noregret.arrays import Indices, Matrix, Rows, Vector, chunk_rows
 from noregret.errors import AskError, CertificateError, require_count
 from noregret.kernels import QuadratureFeatures
-from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal
+from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal, Purpose
 from noregret.policies.baselines import singles
 from noregret.policies.model_view import Guarantee, ModelView
-from noregret.policies.random_streams import Purpose
 from noregret.pools import Picks
 from noregret.posteriors import ExactPosterior, Observations, Posterior, cholesky
 from noregret.storable import storable

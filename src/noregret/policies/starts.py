@@ -9,8 +9,7 @@ import numpy as np
 
 from noregret.acquisitions import Uncertainty
 from noregret.kernels import Kernel
-from noregret.policies.base import Evidence
-from noregret.policies.random_streams import Purpose
+from noregret.policies.base import Evidence, Purpose
 from noregret.pools import Picks
 from noregret.posteriors import ExactPosterior, Observations, bless
 from noregret.search import Search
