@@ -15,8 +15,9 @@ import pytest
 
 import noregret as nr
 from noregret.errors import MissingExtraError
-from noregret.optimizer.pending import PendingBatches, as_runs
-from noregret.optimizer.trace import COLUMNS, Records
+from noregret.optimizer.batch import PendingBatches, as_runs
+from noregret.optimizer.run_state import Records
+from noregret.optimizer.trace import COLUMNS
 from noregret.policies import ChoiceDiagnostics
 from slow_references import DenseGP
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from noregret.arrays import Indices, Rows, Vector
 from noregret.optimizer.results import Units
-from noregret.optimizer.trace import Asked, Records
+from noregret.optimizer.run_state import Asked, Records
 from noregret.policies import Evidence, ModelView
 from noregret.pools import Points
 from noregret.text import counted, digits, times

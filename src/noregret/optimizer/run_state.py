@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import cast, final
 
 import numpy as np
+import numpy.typing as npt
 
-from noregret.arrays import Indices, Mask, Rows, Vector
+from noregret.arrays import Indices, Mask, Rows, Vector, extended
 from noregret.errors import ArgumentError, TellError
-from noregret.optimizer.batch import MOST_VALUE, Batch, averaged, parsed
-from noregret.optimizer.ledger import Ledger
-from noregret.optimizer.pending import (
+from noregret.optimizer.batch import (
     OPEN,
+    RUN,
+    Batch,
     PendingBatch,
     PendingBatches,
     Runs,
@@ -21,12 +23,96 @@ from noregret.optimizer.pending import (
     digest_of,
     tallied,
 )
+from noregret.optimizer.ledger import MOST_VALUE, Ledger, averaged, parsed
 from noregret.optimizer.results import Units
-from noregret.optimizer.trace import Records
-from noregret.policies import Evidence, Proposal
+from noregret.optimizer.trace import BATCH, Trace
+from noregret.policies import ChoiceDiagnostics, Evidence, Proposal
 from noregret.pools import Points, is_frame
 from noregret.posteriors import Observations
 from noregret.storable import storable
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """When a candidate was asked for: one entry per batch, in order."""
+
+    batches: Indices  # their numbers
+    evaluations: Indices  # of the candidate, in each
+    std: Vector  # its standard deviation when the batch was opened; NaN without a model …
+    beta: Vector  # … and the width then
+    reasons: npt.NDArray[np.str_]  # why the batch ended
+
+
+@final
+@storable("Records")
+@dataclass(slots=True, eq=False)
+class Records:
+    """The trace as it grows: some 100 bytes per batch, and 24 per run of one candidate in it.
+
+    Times are looked at by nobody but the user; no choice depends on them.
+    """
+
+    batches: npt.NDArray[np.void] = field(default_factory=lambda: np.empty(0, dtype=BATCH))
+    runs: Runs = field(default_factory=lambda: np.empty(0, dtype=RUN))  # of all batches, in order
+    words: dict[str, int] = field(default_factory=dict)  # of workers and reasons, numbered
+    _handed_out: float = field(init=False, default=math.nan)  # when the last batch was
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def add(
+        self,
+        pending: PendingBatch,
+        diagnostics: ChoiceDiagnostics,
+        known: tuple[int, int],
+        *,
+        asked: float,
+        now: float,
+    ) -> None:
+        """Write down a batch that was asked for at one time of a clock and is handed out now."""
+        runs, new = pending.runs, np.empty(1, dtype=BATCH)
+        new["batch"], new["worker"] = pending.number, self._numbered(pending.worker)
+        new["size"], new["runs"] = len(pending.fate), len(runs)
+        new["beta"], new["information"] = diagnostics.beta, diagnostics.log_det / 2
+        new["dictionary"] = diagnostics.dictionary
+        new["unique"], new["told"] = known
+        new["switches"] = self._switches(runs["row"])
+        new["seconds"], new["waited"] = now - asked, asked - self._handed_out
+        new["reason"] = self._numbered(pending.reason)
+        self.batches, self.runs = extended(self.batches, new), extended(self.runs, runs)
+        self._handed_out = now
+
+    def shown(self) -> Trace:
+        """Return the trace as it is now, without copying it."""
+        batches = self.batches[:]
+        batches.flags.writeable = False
+        return Trace(batches, tuple(self.words))
+
+    def asked(self, row: int) -> Asked:
+        """Return when a row was asked for, by a walk over all runs."""
+        at = np.flatnonzero(self.runs["row"] == row)
+        ends = np.cumsum(self.batches["runs"])
+        batches, first, place = np.unique(
+            np.searchsorted(ends, at, side="right"), return_index=True, return_inverse=True
+        )
+        evaluations = np.zeros(len(batches), dtype=np.int64)
+        np.add.at(evaluations, place, self.runs["repeats"][at])
+        beta, deviations = self.batches["beta"][batches], np.sqrt(self.runs["variance"][at[first]])
+        std = np.where(np.isnan(beta), np.nan, deviations)
+        return Asked(batches, evaluations, std, beta, self.shown()["reason"][batches])
+
+    def _switches(self, rows: Indices) -> int:
+        inside = int(np.count_nonzero(rows[1:] != rows[:-1]))
+        return self.switches + inside + (int(rows[0] != self.runs["row"][-1]) if len(self) else 0)
+
+    @property
+    def switches(self) -> int:
+        """Changes of candidate from one evaluation asked for to the next."""
+        return int(self.batches["switches"][-1]) if len(self) else 0
+
+    def _numbered(self, word: str) -> int:
+        return self.words.setdefault(word, len(self.words))
 
 
 @final
