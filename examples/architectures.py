@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
-from examples.data import path_of
-
-ORIGIN = "NAS-Bench-201 (Dong & Yang 2020, github.com/D-X-Y/NAS-Bench-201)"
+from evaluation.data.files import path_of
 
 
 def main(budget: int = 200, seeds: int = 3) -> dict[str, float]:
     """Return the average regret of each way in points of accuracy, the median over seeds."""
-    with np.load(path_of("nasbench201.npz", ORIGIN), allow_pickle=False) as held:
+    with np.load(path_of("nasbench201.npz"), allow_pickle=False) as held:
         codes, runs = held["op_index"].astype(np.float64), held["val_acc_cifar100"]
     truth = np.nanmean(runs, axis=1)
     pool = nr.Pool(codes)

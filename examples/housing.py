@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
-from examples.data import path_of
-
-ORIGIN = "cal_housing.data, 1990 census (Pace & Barry 1997; StatLib 'houses', libsvm 'cadata')"
+from evaluation.data.files import path_of
 
 
 def main(past: int = 10_000, budget: int = 300) -> dict[str, float]:
     """Return the average value of what was chosen after the history, and of the pool."""
-    with np.load(path_of("cadata.npz", ORIGIN), allow_pickle=False) as held:
+    with np.load(path_of("cadata.npz"), allow_pickle=False) as held:
         X, value = held["X"], held["y"] / held["y"].max()
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     rng = np.random.default_rng(0)

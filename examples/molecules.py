@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
-from examples.data import path_of
-
-ORIGIN = "Enamine10k_scores.csv.gz of github.com/coleygroup/molpal (Graff et al. 2021)"
+from evaluation.data.files import path_of
 
 
 def main(budget: int = 400) -> dict[str, int]:
     """Return how many of the hundred best molecules each way found."""
-    with np.load(path_of("enamine10k_docking.npz", ORIGIN), allow_pickle=False) as held:
+    with np.load(path_of("enamine10k_docking.npz"), allow_pickle=False) as held:
         pool = nr.BitPool(held["fp"], packed=True)
         score = held["y"].astype(np.float64)  # kcal/mol, lower is better
     top = set(np.argsort(score, kind="stable")[:100].tolist())

@@ -11,15 +11,14 @@ import numpy as np
 import pyarrow.csv
 
 import noregret as nr
-from examples.data import path_of
+from evaluation.data.files import path_of
 
-ORIGIN = "Crossed barrel_dataset.csv of github.com/PV-Lab/Benchmarking (Liang et al. 2021)"
 OUT = Path(__file__).parent / "out"
 
 
 def main(budget: int = 200) -> float:
     """Return how far below the toughest the recommendation is."""
-    path = path_of("materials_crossed_barrel.csv.gz", ORIGIN)
+    path = path_of("materials_crossed_barrel.csv.gz")
     table = pyarrow.csv.read_csv(path)
     features = np.column_stack([table[name].to_numpy() for name in ("n", "theta", "r", "t")])
     designs, which = np.unique(features, axis=0, return_inverse=True)

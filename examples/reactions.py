@@ -11,15 +11,14 @@ import numpy as np
 import pyarrow.csv
 
 import noregret as nr
-from examples.data import path_of
+from evaluation.data.files import path_of
 
-ORIGIN = "experiments/data/direct_arylation of github.com/b-shields/edbo (Shields et al. 2021)"
 CONDITIONS = ["Base_SMILES", "Ligand_SMILES", "Solvent_SMILES", "Concentration", "Temp_C"]
 
 
 def main(budget: int = 100, seeds: int = 3) -> dict[str, float]:
     """Return the highest yield that each way measured, the median over seeds."""
-    path = path_of("direct_arylation.csv.gz", ORIGIN)
+    path = path_of("direct_arylation.csv.gz")
     pool = nr.read_pool(path, features=CONDITIONS, scale="unit")
     assert isinstance(pool, nr.Pool)
     yields = pyarrow.csv.read_csv(path)["yield"].to_numpy()

@@ -7,16 +7,20 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from evaluation.problems.papers.base import GaussianNoise, Problem
+from evaluation.problems.base import GaussianNoise, Problem, of_values
+from evaluation.problems.candidates import blocks, in_order
 from evaluation.runs.cells import Cell, Setting
 
 
 def small(N: int = 60) -> Problem:
     X = np.random.default_rng(0).random((N, 2))
     truth = np.sin(4 * X[:, 0]) * X[:, 1]
-    noise = GaussianNoise(truth, np.full(N, 0.1))
+    noise = GaussianNoise(truth.__getitem__, 0.1)
     seconds = 1.0 + np.arange(N, dtype=np.float64) % 5
-    return Problem("small", "Small", X, truth, noise, 0.1, seconds, ((0,), (1,)))
+    listing = in_order(X, blocks(2))
+    return of_values(
+        "small", "Small", listing, truth, feedback=noise, noise_std=0.1, seconds=seconds
+    )
 
 
 def cell(setting: Setting, horizon: int = 90, history: int = 0, repetition: int = 3) -> Cell:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from evaluation.data.files import find
 from examples import architectures, housing, hyperparameters, molecules, prints, reactions
-from examples.data import Missing, path_of
 
 
 @pytest.fixture(autouse=True)
 def _data_or_skip(request: pytest.FixtureRequest) -> None:
     file = getattr(request, "param", None)
-    if file is None:
-        return
-    try:
-        path_of(file, "its public original")
-    except Missing as missing:
-        pytest.skip(str(missing))
+    if file is not None and find(file) is None:
+        pytest.skip(f"no {file} on this machine")
 
 
 def needs(file: str) -> pytest.MarkDecorator:
@@ -54,9 +50,3 @@ def test_architectures() -> None:
 
 def test_hyperparameters() -> None:
     assert hyperparameters.main(budget=16) > 0.9
-
-
-def test_missing_data_are_named_with_their_origin(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOREGRET_DATA", "/nowhere")
-    with pytest.raises(Missing, match=r"no x.npz in /nowhere.*made of Mars"):
-        path_of("x.npz", "Mars")

@@ -14,9 +14,9 @@ from evaluation.methods.contestants import CONTESTANTS
 from evaluation.papers.report import into_page
 from evaluation.problems.comparison import PROBLEMS
 from evaluation.runs.archive import publish_runs, restore_runs
-from evaluation.runs.match import play
+from evaluation.runs.cells import Store
 from evaluation.runs.options import shared_parser, told
-from evaluation.runs.store import Store
+from evaluation.runs.reading import play
 from evaluation.runs.work import share
 
 OUT = Path(__file__).parents[1] / "out" / "comparison"

@@ -9,9 +9,9 @@ from typing import TypeAlias, cast, final
 import numpy as np
 from scipy.stats import rankdata
 
+from evaluation.runs.cells import Store
 from evaluation.runs.lines import Line
-from evaluation.runs.match import Reading
-from evaluation.runs.store import Store
+from evaluation.runs.reading import Reading
 from noregret.arrays import Matrix, Vector
 
 DRAWS = 1000  # of the bootstrap

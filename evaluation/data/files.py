@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
-from evaluation.data.originals import ORIGINALS, Original
+import numpy as np
+
+from evaluation.data.originals import MADE_OF, ORIGINALS, Original
 from noregret.errors import MissingExtraError, require_extra
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data"  # beside the checkout
@@ -31,7 +37,8 @@ def path_of(file: str) -> Path:
         return path
     original = ORIGINALS.get(file)
     if original is None:
-        raise Missing(f"{_nowhere(file)} No public original of it is known.")
+        made = f"It is made of {MADE_OF[file]}." if file in MADE_OF else ""
+        raise Missing(f"{_nowhere(file)} {made or 'No public original of it is known.'}")
     try:
         return _fetched(file, original)
     except (OSError, MissingExtraError) as error:  # requests' errors are kinds of OSError
@@ -87,3 +94,18 @@ def _write(path: Path, content: bytes) -> None:
 def _nowhere(file: str) -> str:
     looked = ", ".join(map(str, folders()))
     return f"no {file} in {looked}; {VARIABLE} may name another folder that holds it."
+
+
+def arrays(file: str, *names: str) -> tuple[Any, ...]:
+    """Return arrays of an .npz file; of a `header`, what its JSON says."""
+    with np.load(path_of(file), allow_pickle=False) as held:
+        found = [held[name] for name in names]
+    pairs = zip(names, found, strict=True)
+    return tuple(json.loads(str(one)) if name == "header" else one for name, one in pairs)
+
+
+def columns(file: str) -> dict[str, list[str]]:
+    """Return the columns of a packed CSV file, as text."""
+    with gzip.open(path_of(file), "rt", newline="") as lines:
+        header, *rows = csv.reader(lines)
+    return {name: [row[at] for row in rows] for at, name in enumerate(header)}

@@ -187,3 +187,14 @@ ORIGINALS = {
         "4c39c3936e36a85269881d659e44e61a245babcb72cb374eacacf75d0e5f4fd1",
     ),
 }
+
+MADE_OF = {  # what has no public original in one file, and where it is from
+    "direct_arylation.csv.gz": "experiments/data/direct_arylation of github.com/b-shields/edbo "
+    "(Shields et al. 2021)",
+    "enamine10k_docking.npz": "Enamine10k_scores.csv.gz of github.com/coleygroup/molpal "
+    "(Graff et al. 2021)",
+    "enamine50k_docking.npz": "Enamine50k_scores.csv.gz of github.com/coleygroup/molpal "
+    "(Graff et al. 2021)",
+    "materials_crossed_barrel.csv.gz": "Crossed barrel_dataset.csv of "
+    "github.com/PV-Lab/Benchmarking (Liang et al. 2021)",
+}

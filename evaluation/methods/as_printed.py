@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import noregret as nr
-from evaluation.problems.comparison.base import Problem
-from evaluation.problems.papers.regression import NOISE_STD
+from evaluation.problems.base import Problem
+from evaluation.problems.papers import NOISE_STD
 from noregret.arrays import Vector
 
 Model: TypeAlias = dict[str, Any]

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import erfcx
 
 from evaluation.methods.players import Advice
-from evaluation.problems.comparison.base import Observations, Problem
+from evaluation.problems.base import Observations, Problem
 from noregret.arrays import Matrix, Vector
 
 START = 10

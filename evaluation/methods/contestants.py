@@ -10,7 +10,7 @@ import noregret as nr
 from evaluation.methods import as_printed as papers
 from evaluation.methods import botorch, optuna
 from evaluation.methods.players import Ours, Player
-from evaluation.problems.comparison.base import BUDGETS, Problem
+from evaluation.problems.base import BUDGETS, Problem
 
 SEEDS, FEW = 20, 5
 Make: TypeAlias = Callable[[Problem, int, int], Player]  # of a seed, and of the longest budget

@@ -12,8 +12,8 @@ from typing import Any, final
 import numpy as np
 
 from evaluation.methods.players import Advice
-from evaluation.problems.comparison.base import Observations, Problem
-from evaluation.problems.comparison.space import Parameter
+from evaluation.problems.base import Observations, Problem
+from evaluation.problems.candidates import Parameter
 from noregret.arrays import Vector
 
 

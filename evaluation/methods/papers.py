@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import noregret as nr
-from evaluation.problems.papers.base import Problem
+from evaluation.problems.base import Problem
 from evaluation.runs.cells import Cell
 
 WITHOUT_MODEL = ("uniform", "epsilon_greedy", "regularized_evolution")
@@ -25,7 +25,7 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
     if algorithm == "regularized_evolution":
         setting["groups"] = problem.groups
     if algorithm in WITHOUT_MODEL:
-        return make(problem.pool, seed=seed, **setting)
+        return make(problem.domain, seed=seed, **setting)
     model: dict[str, Any] = {
         "kernel": _kernel(setting),
         "noise_std": problem.noise_std,
@@ -38,7 +38,7 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
         model["width"] = (1 / divisor) * nr.RKHSWidth(1 / cell.horizon)
     if setting.pop("noise_variance", None) == "noise level":
         model["noise_std"] = problem.noise_std**0.5
-    return make(problem.pool, **model, **setting)
+    return make(problem.domain, **model, **setting)
 
 
 def _kernel(setting: dict[str, Any]) -> nr.Kernel:

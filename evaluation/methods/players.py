@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, final
 
 import noregret as nr
-from evaluation.problems.comparison.base import Observations, Problem
+from evaluation.problems.base import Observations, Problem
 from noregret.arrays import Vector
 
 

@@ -12,10 +12,11 @@ from evaluation.papers.catalogue import PLATES
 from evaluation.papers.plates import Plate
 from evaluation.papers.report import PAGES, RESULTS, into_page, publish, section
 from evaluation.papers.settings import Sweep, sweep
-from evaluation.problems.papers import nasbench101, problem
+from evaluation.problems import nasbench101
+from evaluation.problems.papers import problem
+from evaluation.runs.cells import Store
 from evaluation.runs.lines import Line
 from evaluation.runs.options import shared_parser, told
-from evaluation.runs.store import Store
 from evaluation.runs.work import share
 
 OUT = Path(__file__).parents[1] / "out" / "papers"

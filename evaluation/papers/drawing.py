@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluation.papers.summary import Band, bands
+from evaluation.runs.cells import Store
 from evaluation.runs.lines import Line
-from evaluation.runs.store import Store
 from noregret.errors import require_extra
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 from evaluation.papers.settings import Sweep
 from evaluation.papers.summary import Band
-from evaluation.runs.store import Store
+from evaluation.runs.cells import Store
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

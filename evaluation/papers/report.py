@@ -11,8 +11,8 @@ from evaluation.papers.plates import Claim, Plate, number
 from evaluation.papers.settings import Sweep
 from evaluation.papers.summary import band
 from evaluation.problems.papers import problem
+from evaluation.runs.cells import Store
 from evaluation.runs.lines import Line
-from evaluation.runs.store import Store
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
 RESULTS = PAGES.parent / "results" / "papers"

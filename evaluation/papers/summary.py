@@ -10,9 +10,9 @@ from typing import Any, final
 import numpy as np
 from scipy.special import stdtrit
 
+from evaluation.runs.cells import Store
 from evaluation.runs.lines import Line
-from evaluation.runs.records import Record
-from evaluation.runs.store import Store
+from evaluation.runs.trial import Record
 from noregret.arrays import Indices, Matrix, Vector
 
 CONFIDENCE = 0.95

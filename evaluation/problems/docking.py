@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import noregret as nr
+from evaluation.data.files import arrays
 from evaluation.problems.speed import Problem
-from examples.data import path_of
 from noregret.arrays import Vector
 
 FILE = "enamine50k_docking.npz"
-ORIGIN = "Enamine50k_scores.csv.gz of github.com/coleygroup/molpal (Graff et al. 2021)"
 
 
 def make_molecules(N: int, *, seed: int = 0) -> Problem:
@@ -19,7 +18,7 @@ def make_molecules(N: int, *, seed: int = 0) -> Problem:
     AutoDock Vina scores of Graff et al. (2021), lower being better, and Morgan fingerprints of
     2048 bits, compared by Tanimoto.
     """
-    with np.load(path_of(FILE, ORIGIN), allow_pickle=False) as held:
-        packed, scores = held["fp"][:N], held["y"][:N].astype(np.float64)
+    bits, energies = arrays(FILE, "fp", "y")
+    packed, scores = bits[:N], energies[:N].astype(np.float64)
     f: Vector = (scores.mean() - scores) / (scores.mean() - scores.min())
     return Problem(nr.BitPool(packed, packed=True).X, f, nr.Tanimoto(), seed)

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from evaluation.runs.cells import Cell
+from evaluation.runs.cells import Cell, Store
 from evaluation.runs.lines import Line
-from evaluation.runs.store import Store
 
 DIGITS = 7  # significant ones; a run's last digits differ from machine to machine
 

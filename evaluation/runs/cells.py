@@ -1,11 +1,19 @@
-"""One run of an experiment: a method with its settings on a problem, once."""
+"""Cells: a method with its settings on a problem, once; finished ones are kept on disk.
+
+A run goes on where the last stopped, and processes share the work.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import TypeAlias, final
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias, final
 
 Setting: TypeAlias = dict[str, str | int | float]  # an algorithm and what it is given, as in a TOML
 
@@ -46,3 +54,58 @@ class Cell:
             "history": self.history,
             "repetition": self.repetition,
         }
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder with one JSON file a cell, complete or absent.
+
+    A cell being run is claimed by a lock on a file of its own, which the system lets go when the
+    process ends, however it ends: nothing has to be cleaned up after a crash.
+    """
+
+    folder: Path
+    _regrets: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    def holds(self, cell: Cell) -> bool:
+        return self._path(cell).exists()
+
+    def load(self, cell: Cell) -> Any:
+        """Return what a cell gave, whatever kind of record that is."""
+        return json.loads(self._path(cell).read_text())["record"]
+
+    def regret(self, cell: Cell) -> float:
+        """Return the regret of a finished run at its horizon, read once."""
+        if cell.key not in self._regrets:
+            self._regrets[cell.key] = self.load(cell)["regret"][-1]
+        return self._regrets[cell.key]
+
+    def write(self, cell: Cell, record: Mapping[str, object]) -> None:
+        """Store what a cell gave; a reader sees all of it or nothing."""
+        path = self._path(cell)
+        scratch = path.with_suffix(f".{os.getpid()}.part")
+        with scratch.open("w") as out:
+            json.dump({"cell": cell.as_dict(), "record": record}, out)
+            out.flush()
+            os.fsync(out.fileno())
+        scratch.replace(path)
+
+    @contextmanager
+    def claim(self, cell: Cell) -> Iterator[bool]:
+        """Yield whether the cell is ours to run: not finished, and nobody else runs it."""
+        locks = self.folder / "claims"
+        locks.mkdir(parents=True, exist_ok=True)
+        path = locks / cell.key
+        with path.open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            # Another process may have finished it between our look and our lock.
+            yield not self.holds(cell)
+            path.unlink(missing_ok=True)
+
+    def _path(self, cell: Cell) -> Path:
+        return self.folder / f"{cell.key}.json"

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import final
 
-from evaluation.runs.cells import Cell, Setting
-from evaluation.runs.records import Record
-from evaluation.runs.store import Store
+from evaluation.runs.cells import Cell, Setting, Store
+from evaluation.runs.trial import Record
 
 
 @final
@@ -54,7 +53,7 @@ class Line:
         if chosen is None:
             return []
         cells = self._cells(chosen, self.repetitions)
-        return [store.read(cell) for cell in cells if store.holds(cell)]
+        return [store.load(cell) for cell in cells if store.holds(cell)]
 
     def _cells(self, setting: Setting, repetitions: int) -> list[Cell]:
         return [

@@ -14,9 +14,8 @@ from threading import Thread
 from typing import TypeAlias
 
 from evaluation.problems.papers import problem
-from evaluation.runs.cells import Cell
+from evaluation.runs.cells import Cell, Store
 from evaluation.runs.lines import Line
-from evaluation.runs.store import Store
 from evaluation.runs.trial import run
 from noregret.progress import Display
 

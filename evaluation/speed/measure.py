@@ -99,7 +99,7 @@ def _runners() -> dict[str, Callable[..., Figures]]:
 
 def main() -> None:
     """Do the task given on the command line and print what was found."""
-    from examples.data import Missing
+    from evaluation.data.files import Missing
 
     try:
         found = _run(json.loads(sys.argv[1]))

@@ -21,7 +21,7 @@ from evaluation.papers.settings import sweep
 from evaluation.problems.comparison import PROBLEMS
 from evaluation.problems.papers import problem
 from evaluation.runs.cells import Cell
-from evaluation.runs.match import play
+from evaluation.runs.reading import play
 from evaluation.speed import __main__ as speed
 from evaluation.speed.cases import all_cases
 from evaluation.speed.machine import describe

@@ -9,7 +9,7 @@ from evaluation.papers.drawing import canvas, legend, panel
 from evaluation.papers.plates import Plate
 from evaluation.papers.settings import Sweep
 from evaluation.problems.papers import problem
-from evaluation.runs.store import Store
+from evaluation.runs.cells import Store
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ import noregret as nr
 from evaluation.papers.drawing import canvas
 from evaluation.papers.plates import Claim, Plate
 from evaluation.papers.settings import Sweep
-from evaluation.runs.store import Store
+from evaluation.runs.cells import Store
 from noregret.arrays import Matrix, Vector
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import noregret as nr
 from evaluation.papers.drawing import canvas
 from evaluation.papers.plates import Claim, Plate
 from evaluation.papers.settings import Sweep
-from evaluation.runs.store import Store
+from evaluation.runs.cells import Store
 from noregret.arrays import Matrix, Vector
 from noregret.posteriors import Observations, Oversample
 

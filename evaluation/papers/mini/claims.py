@@ -8,8 +8,8 @@ from evaluation.papers.plates import Claim, ascending, ends, reads
 from evaluation.papers.settings import Sweep
 from evaluation.papers.summary import Band, bands
 from evaluation.problems.papers import problem
+from evaluation.runs.cells import Store
 from evaluation.runs.lines import Line
-from evaluation.runs.store import Store
 
 OURS = ("MINI-GP-UCB", "MINI-GP-EI")
 GREEDY = "EPS-GREEDY"

@@ -10,8 +10,8 @@ from evaluation.papers.plates import Plate
 from evaluation.papers.settings import Sweep
 from evaluation.papers.summary import bands
 from evaluation.problems.papers import problem
+from evaluation.runs.cells import Store
 from evaluation.runs.lines import Line
-from evaluation.runs.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,10 +24,9 @@ from evaluation.comparison.summary import (
     quantile,
 )
 from evaluation.methods.contestants import CONTESTANTS
-from evaluation.runs.cells import Cell
+from evaluation.runs.cells import Cell, Store
 from evaluation.runs.lines import Line
-from evaluation.runs.match import Reading
-from evaluation.runs.store import Store
+from evaluation.runs.reading import Reading
 
 
 def sample(

@@ -62,10 +62,14 @@ def test_a_folder_of_that_name_is_not_the_file(points: dict[str, Path]) -> None:
     assert find("some.npz") is None
 
 
-def test_what_is_missing_is_told_with_all_one_needs(points: dict[str, Path]) -> None:
+@pytest.mark.parametrize(("made_of", "origin"), [({}, "No public"), ({"some.npz": "Mars"}, "Mars")])
+def test_what_is_missing_is_told_with_all_one_needs(
+    made_of: dict[str, str], origin: str, points: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data, "MADE_OF", made_of)
     with pytest.raises(Missing) as told:
         path_of("some.npz")
-    for word in ("some.npz", "NOREGRET_DATA", "No public original", *map(str, points.values())):
+    for word in ("no some.npz in", "NOREGRET_DATA", origin, *map(str, points.values())):
         assert word in str(told.value)
 
 

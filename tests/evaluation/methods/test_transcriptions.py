@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import noregret as nr
+from evaluation.data import files
 from evaluation.methods import transcriptions
 from evaluation.methods.library import make_optimizer
 from evaluation.problems.docking import FILE, make_molecules
 from evaluation.problems.speed import NORM_BOUND, Problem, make_problem
-from evaluation.speed.measure import measured
+from evaluation.speed import measure
 from evaluation.speed.meter import Meter
 from evaluation.speed.runs import MARKS, loop, marks_of, transcription
-from evaluation.speed.subjects import Settings, Sizes
-from examples.data import VARIABLE
+from evaluation.speed.subjects import Settings
 from noregret.arrays import Indices
 
 N, T = 200, 150
@@ -70,7 +72,7 @@ def test_transcription_and_library_choose_the_same_molecules(
     rng = np.random.default_rng(0)
     bits, y = rng.random((90, 64)) < 0.2, rng.standard_normal(90).astype(np.float32)
     np.savez(tmp_path / FILE, fp=np.packbits(bits, axis=1), y=y)
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setenv(files.VARIABLE, str(tmp_path))
     problem = make_molecules(80, seed=1)
     assert problem.f.argmax() == y[:80].argmin()
     assert problem.f.max() == pytest.approx(1.0)
@@ -80,12 +82,16 @@ def test_transcription_and_library_choose_the_same_molecules(
 
 
 def test_without_data_a_case_is_skipped_and_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Not everybody has the molecules; the other cases must run all the same."""
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
-    subject = Sizes().subject("", "loop", algorithm="uniform", N=50, T=20, kernel="tanimoto")
-    assert measured(subject, 0, 1)["skipped"].startswith(f"no {FILE} in {tmp_path}; {VARIABLE}")
+    monkeypatch.setattr(files, "folders", lambda: (tmp_path,))
+    settings: Settings = {"algorithm": "uniform", "N": 50, "T": 20, "kernel": "tanimoto"}
+    task = {"runner": "loop", "settings": settings, "seed": 0, "most_seconds": 60.0}
+    monkeypatch.setattr(sys, "argv", ["measure", json.dumps(task)])
+    measure.main()
+    told = json.loads(capsys.readouterr().out)["skipped"]
+    assert told.startswith(f"no {FILE} in {tmp_path}; {files.VARIABLE}")
 
 
 def test_runs_of_both_are_measured_alike() -> None:

@@ -17,10 +17,9 @@ from evaluation.papers.plates import Plate
 from evaluation.papers.report import LINK, PAGES, RESULTS, into_page, publish, section
 from evaluation.papers.settings import Sweep, sweep
 from evaluation.problems import papers as problems
-from evaluation.problems.papers.base import Problem
-from evaluation.runs.cells import Setting
+from evaluation.problems.base import Problem
+from evaluation.runs.cells import Setting, Store
 from evaluation.runs.lines import Line
-from evaluation.runs.store import Store
 from evaluation.runs.work import work
 from small_runs import small
 

@@ -1,6 +1,6 @@
 """The BBOB functions against a public implementation, and the noise against its formulas.
 
-`python -m tests.evaluation.problems.test_bbob` prints evaluation/problems/papers/bbob.json again.
+`python -m tests.evaluation.problems.test_bbob` prints evaluation/problems/bbob.json again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.problems.papers import bbob
+from evaluation.problems import bbob
 from noregret.arrays import Matrix
 from noregret.errors import ArgumentError
 
@@ -79,15 +79,15 @@ def test_the_optimum_is_where_it_is_said_to_be(name: str) -> None:
     assert ours(name, bbob.grid()).min() > at.f_opt + 1e-8
 
 
-@pytest.mark.parametrize("name", bbob.NAMES)
+@pytest.mark.parametrize("name", bbob.SETTINGS)
 def test_the_truth_ranks_as_the_suite_does(name: str) -> None:
     """The lowest f is the best candidate, worth 1; the highest is worth 0."""
     problem = bbob.bbob(name)
-    values = ours(name, problem.X)
+    values = ours(name, problem.numbers)
     assert problem.name == name
-    assert (problem.truth.min(), problem.truth.max()) == (0.0, 1.0)
+    assert (problem.values.min(), problem.values.max()) == (0.0, 1.0)
     np.testing.assert_allclose(
-        problem.truth, (values.max() - values) / (values.max() - values.min()), atol=1e-12
+        problem.values, (values.max() - values) / (values.max() - values.min()), atol=1e-12
     )
 
 
@@ -99,16 +99,16 @@ def test_an_evaluation_is_the_suites_draw_by_draw(
     from cma import bbobbenchmarks
 
     problem, f = bbob.bbob(name), theirs(bbob.SETTINGS[name].number)
-    rows = np.random.default_rng(1).integers(len(problem.X), size=500)
+    rows = np.random.default_rng(1).integers(len(problem.numbers), size=500)
     monkeypatch.setattr(bbobbenchmarks, "_randn", np.random.default_rng(2).standard_normal)
-    noisy, _ = f._evalfull(problem.X[rows])
-    values = ours(name, problem.X)
+    noisy, _ = f._evalfull(problem.numbers[rows])
+    values = ours(name, problem.numbers)
     expected = (values.max() - noisy) / (values.max() - values.min())
-    got = problem.measure(rows, np.random.default_rng(2))
+    got = problem.feedback(rows, np.random.default_rng(2))
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", bbob.NAMES)
+@pytest.mark.parametrize("name", bbob.SETTINGS)
 def test_evaluations_have_the_mean_and_spread_that_are_told(name: str) -> None:
     """An algorithm told a wrong noise level is tuned to another problem."""
     problem, beta = bbob.bbob(name), bbob.SETTINGS[name].beta
@@ -117,9 +117,9 @@ def test_evaluations_have_the_mean_and_spread_that_are_told(name: str) -> None:
     assert beta == (1.0 if name.endswith("severe") else 0.01)
     bias = (np.exp(beta**2 / 2) - 1) * noise.lacks / np.ptp(noise.lacks)
     kurtosis = np.array([1, 2, 3]) @ np.exp(beta**2 * np.array([4, 3, 2])) - 3  # log-normal
-    for row in (0, 5_000, int(problem.truth.argmax())):
-        draws = problem.measure(np.full(400_000, row), np.random.default_rng(row))
-        mean, error = problem.truth[row] - bias[row], noise.std[row] / np.sqrt(len(draws))
+    for row in (0, 5_000, int(problem.values.argmax())):
+        draws = problem.feedback(np.full(400_000, row), np.random.default_rng(row))
+        mean, error = problem.values[row] - bias[row], noise.std[row] / np.sqrt(len(draws))
         assert draws.mean() == pytest.approx(mean, abs=4 * error)
         close = 4 * float(np.sqrt((kurtosis - 1) / len(draws)))
         assert draws.var() == pytest.approx(noise.std[row] ** 2, rel=close)

@@ -7,12 +7,10 @@ import pytest
 
 import noregret as nr
 from evaluation.data.files import Missing
-from evaluation.problems.comparison import PROBLEMS, RECORDED, base
-from evaluation.problems.comparison.base import Problem, recorded, replicated
-from evaluation.problems.comparison.boxes import ackley, branin, hartmann
-from evaluation.problems.comparison.items import Clicks
-from evaluation.problems.comparison.listing import Listing, coded, framed, measured
-from evaluation.problems.comparison.space import Parameter, Space
+from evaluation.problems import base, comparison
+from evaluation.problems.base import Problem, recorded, replicated
+from evaluation.problems.candidates import Listing, Parameter, Space, coded, framed, measured
+from evaluation.problems.comparison import PROBLEMS, RECORDED, Clicks, problem
 
 COUNTS = {
     **{name: 15_625 for name in PROBLEMS if name.startswith("nasbench201")},
@@ -77,10 +75,10 @@ def test_groups_cover_the_columns(held: Problem) -> None:
         assert sorted(columns) == list(range(held.domain.dim))
 
 
-def test_noise_is_a_twentieth_of_the_range() -> None:
-    listing = measured(("x",), np.arange(3.0)[:, None])
-    exact = recorded("some", "Some", listing, np.array([1.0, 5.0, 21.0]))
-    noisy = recorded("some", "Some", listing, np.array([1.0, 5.0, 21.0]), noisy=True)
+def test_noise_is_a_twentieth_of_the_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = "Some", measured(("x",), np.arange(3.0)[:, None]), np.array([1.0, 5.0, 21.0])
+    monkeypatch.setitem(RECORDED, "some", lambda: some)
+    exact, noisy = comparison.as_recorded("some"), comparison.with_noise("some")
     rng = np.random.default_rng(0)
     assert exact.noise_std == 0
     assert noisy.noise_std == 1.0
@@ -93,8 +91,8 @@ def test_budgets_end_at_the_candidates_without_noise() -> None:
     listing = measured(("x",), np.arange(200.0)[:, None])
     values = np.arange(200.0)
     assert recorded("some", "Some", listing, values).budgets == (50, 200)
-    assert recorded("some", "Some", listing, values, noisy=True).budgets == base.BUDGETS
-    assert branin().budgets == base.BUDGETS
+    assert recorded("some", "Some", listing, values, noise=base.NOISE).budgets == base.BUDGETS
+    assert problem("branin").budgets == base.BUDGETS
 
 
 def test_the_truth_of_replicates_is_the_mean_of_those_there_are() -> None:
@@ -113,25 +111,25 @@ def test_clicks_come_at_their_rates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("problem", "top"),
+    ("function", "top"),
     [
-        (branin(), [[np.pi, 2.275]]),
-        (hartmann(), [[0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]]),
-        (ackley(), [[0.0] * 10]),
+        (problem("branin"), [[np.pi, 2.275]]),
+        (problem("hartmann6"), [[0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]]),
+        (problem("ackley10"), [[0.0] * 10]),
     ],
 )
-def test_functions_have_their_known_maxima(problem: Problem, top: list[list[float]]) -> None:
+def test_functions_have_their_known_maxima(function: Problem, top: list[list[float]]) -> None:
     """Regret is counted from there."""
-    assert isinstance(problem.domain, nr.Box)
-    assert problem.truth(np.array(top))[0] == pytest.approx(problem.best, abs=1e-5)
-    drawn = problem.domain.shown(problem.domain.sample(4000, np.random.default_rng(1)))
-    assert problem.truth(drawn).max() < problem.best
-    assert problem.gaps(drawn).mean() == pytest.approx(problem.uniform, rel=0.05)
-    assert problem.noise_std == pytest.approx(0.05 * (problem.best - problem.worst))
+    assert isinstance(function.domain, nr.Box)
+    assert function.truth(np.array(top))[0] == pytest.approx(function.best, abs=1e-5)
+    drawn = function.domain.shown(function.domain.sample(4000, np.random.default_rng(1)))
+    assert function.truth(drawn).max() < function.best
+    assert function.gaps(drawn).mean() == pytest.approx(function.uniform, rel=0.05)
+    assert function.noise_std == pytest.approx(0.05 * (function.best - function.worst))
 
 
 def test_a_box_speaks_in_points_and_a_pool_in_rows() -> None:
-    flat = branin()
+    flat = problem("branin")
     opt = nr.uniform(flat.domain, batch_size=4)
     batch = opt.ask()
     points = flat.batch(batch)

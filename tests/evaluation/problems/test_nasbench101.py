@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from evaluation.data import files as data
 from evaluation.data import tfrecords
 from evaluation.data.files import Damaged, Missing
-from evaluation.problems.papers import nasbench101
-from evaluation.problems.papers import nascells as cells
+from evaluation.problems import nasbench101
+from evaluation.problems import nascells as cells
 from noregret.arrays import Matrix
 
 N = 30
@@ -170,7 +170,7 @@ def test_fields_are_read_as_written(fields: list[tuple[int, tuple[int, bytes]]])
         for number, (kind, content) in fields
     )
     expected = [(number, content) for number, (_, content) in fields]
-    assert list(nasbench101._fields(message)) == expected
+    assert list(nasbench101.fields(message)) == expected
 
 
 # What is read.
@@ -327,21 +327,21 @@ def test_the_problem(file: str, folder: Path, runs: tuple[Matrix, Matrix]) -> No
     X, (accuracies, seconds) = write_cells(folder, HASHES), runs
     write(folder / file, HASHES, accuracies, seconds)
     problem = nasbench101.nasbench101()
-    assert problem.X.shape == (N, 17)
+    assert problem.numbers.shape == (N, 17)
     assert problem.seconds is not None
-    np.testing.assert_allclose(problem.truth, [sum(three) / 3 for three in accuracies])
+    np.testing.assert_allclose(problem.values, [sum(three) / 3 for three in accuracies])
     np.testing.assert_allclose(problem.seconds, [sum(three) / 3 for three in seconds])
     spreads = sorted(np.sqrt(np.sum((three - np.mean(three)) ** 2) / 2) for three in accuracies)
     assert problem.noise_std == pytest.approx(spreads[26] + 0.1 * (spreads[27] - spreads[26]))
     assert problem.groups == tuple((column,) for column in range(17))
-    assert set(np.flatnonzero(problem.X[5])) == set(np.flatnonzero(np.delete(X[5], [0, 14])))
+    assert set(np.flatnonzero(problem.numbers[5])) == set(np.flatnonzero(np.delete(X[5], [0, 14])))
 
 
 def test_an_evaluation_is_one_of_the_three_runs(folder: Path, runs: tuple[Matrix, Matrix]) -> None:
     write_cells(folder, HASHES)
     write(folder / nasbench101.OUTCOMES, HASHES, *runs)
     problem, rng = nasbench101.nasbench101(), np.random.default_rng(3)
-    drawn = problem.measure(np.full(300, 4), rng)
+    drawn = problem.feedback(np.full(300, 4), rng)
     assert set(drawn) == set(runs[0][4])
 
 
@@ -392,7 +392,7 @@ def released_cells() -> tuple[Matrix, list[str]]:
     path = data.find(nasbench101.CELLS)
     if path is None:
         pytest.skip(f"no {nasbench101.CELLS} to compare with")
-    return nasbench101._cells()
+    return nasbench101.all_cells()
 
 
 @pytest.mark.slow
@@ -400,7 +400,7 @@ def test_the_cells_worked_out_are_those_of_the_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the same order, so that a run is the same with the file and without."""
-    worked_out = nasbench101._cells()
+    worked_out = nasbench101.all_cells()
     assert worked_out[0].shape == (12_416, 19)
     monkeypatch.undo()
     assert str(folder) not in str(data.folders())

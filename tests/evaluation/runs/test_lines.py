@@ -11,11 +11,9 @@ from scipy import stats
 from evaluation.papers.catalogue import PLATES
 from evaluation.papers.settings import sweep
 from evaluation.papers.summary import band
-from evaluation.runs.cells import Setting
+from evaluation.runs.cells import Setting, Store
 from evaluation.runs.lines import Line
-from evaluation.runs.records import Record
-from evaluation.runs.store import Store
-from evaluation.runs.trial import run
+from evaluation.runs.trial import Record, run
 from small_runs import cell, small
 
 SWEEPS = sorted({plate.runs for plate in PLATES.values() if plate.runs})

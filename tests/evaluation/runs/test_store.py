@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.runs.cells import Cell, Setting
+from evaluation.runs.cells import Cell, Setting, Store
 from evaluation.runs.lines import Line
-from evaluation.runs.store import Store
 from evaluation.runs.trial import run
 from evaluation.runs.work import missing, work
 from small_runs import cell, small
@@ -48,7 +47,7 @@ crew.work([line], Path(sys.argv[1]))
 HOLDER = """
 import sys, time
 from pathlib import Path
-from evaluation.runs.store import Store
+from evaluation.runs.cells import Store
 from small_runs import cell
 
 with Store(Path(sys.argv[1])).claim(cell({"algorithm": "uniform"})) as ours:
@@ -87,7 +86,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert not store.holds(one)
     store.write(one, record)
     assert store.holds(one)
-    assert store.read(one) == record
+    assert store.load(one) == record
     assert json.loads((tmp_path / f"{one.key}.json").read_text())["cell"] == one.as_dict()
 
 

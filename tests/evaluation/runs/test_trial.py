@@ -10,10 +10,9 @@ import pytest
 
 import noregret as nr
 from evaluation.methods.papers import optimizer
-from evaluation.problems.papers.base import Replicates
+from evaluation.problems.base import Replicates
 from evaluation.runs.cells import Setting
-from evaluation.runs.records import checkpoints
-from evaluation.runs.trial import makespan, run
+from evaluation.runs.trial import checkpoints, makespan, run
 from small_runs import cell, small
 
 METHODS: list[Setting] = [
@@ -42,28 +41,28 @@ def test_curves_are_those_of_a_run_counted_by_hand(setting: Setting, history: in
     if history:
         rng = np.random.default_rng([3, 2])
         known = rng.integers(60, size=history).tolist()
-        opt.tell(known, problem.measure(np.array(known), rng))
+        opt.tell(known, problem.feedback(np.array(known), rng))
     rng = np.random.default_rng([3, 1])
     chosen: list[int] = []
     sizes: list[int] = []
     while len(chosen) < 90:
         batch = opt.ask(at_most=90 - len(chosen))
         rows = [int(row) for row in batch.sequence]
-        opt.tell(batch, problem.measure(np.array(rows), rng))
+        opt.tell(batch, problem.feedback(np.array(rows), rng))
         chosen += rows
         sizes += [len(rows)] * len(rows)
 
-    best = problem.truth.max()
+    best = problem.values.max()
     for i, t in enumerate(record["steps"]):
-        gaps = [best - problem.truth[row] for row in chosen[:t]]
+        gaps = [best - problem.values[row] for row in chosen[:t]]
         assert record["regret"][i] == pytest.approx(sum(gaps))
-        seen = gaps + [best - problem.truth[row] for row in known]
+        seen = gaps + [best - problem.values[row] for row in known]
         assert record["simple"][i] == pytest.approx(min(seen))
         assert record["unique"][i] == len(set(chosen[:t]))
         assert record["switches"][i] == 1 + sum(a != b for a, b in pairwise(chosen[:t]))
         assert record["batch"][i] == sizes[t - 1]
     assert record["steps"][-1] == 90
-    assert record["uniform"] == pytest.approx(float((best - problem.truth).mean()))
+    assert record["uniform"] == pytest.approx(float((best - problem.values).mean()))
     assert problem.seconds is not None
     assert record["total"]["1"][-1] >= problem.seconds[chosen].sum()
 

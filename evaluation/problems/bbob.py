@@ -20,7 +20,8 @@ from typing import final
 
 import numpy as np
 
-from evaluation.problems.papers.base import Problem
+from evaluation.problems.base import Problem, of_values
+from evaluation.problems.candidates import in_order
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.errors import require_choice
 
@@ -145,7 +146,6 @@ SETTINGS = {
     "f116-severe": Setting(116, "ellipsoid, severe noise", ellipsoid, SEVERE),
     "f122-severe": Setting(122, "Schaffer, severe noise", schaffer, SEVERE),
 }
-NAMES = tuple(SETTINGS)
 
 
 def instance(number: int) -> Instance:
@@ -166,13 +166,13 @@ def bbob(name: str) -> Problem:
     Algorithms are told the 90th percentile, over the grid, of the noise's standard deviation.
 
     >>> problem = bbob("f104")
-    >>> problem.X.shape
+    >>> problem.numbers.shape
     (10648, 3)
-    >>> problem.X[problem.truth.argmax()].round(2)
+    >>> problem.numbers[problem.values.argmax()].round(2)
     array([0.24, 0.24, 1.67])
     """
-    setting = SETTINGS[require_choice("bbob(name)", name, NAMES)]
+    setting = SETTINGS[require_choice("bbob(name)", name, tuple(SETTINGS))]
     X = grid()
     noise = GaussianModel(setting.f(X, instance(setting.number)), setting.beta)
-    noise_std = float(np.percentile(noise.std, 90))
-    return Problem(name, setting.title, X, noise.truth, noise, noise_std)
+    told = float(np.percentile(noise.std, 90))
+    return of_values(name, setting.title, in_order(X), noise.truth, feedback=noise, noise_std=told)

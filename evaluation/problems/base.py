@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 import noregret as nr
-from evaluation.problems.comparison.listing import Groups, Listing
-from evaluation.problems.comparison.space import Space
-from evaluation.problems.papers.base import GaussianNoise, Replicates, noise_level
+from evaluation.problems.candidates import Groups, Listing, Space
 from noregret.arrays import Indices, Matrix, Vector
 
 Domain: TypeAlias = nr.Pool | nr.BitPool | nr.Box
 Observations: TypeAlias = npt.NDArray[Any]  # rows of a pool (int64), or points of a box (float64)
+Truth: TypeAlias = Callable[[Observations], Vector]
 BUDGETS = (50, 200, 1000, 10_000)
 NOISE = 0.05  # of the range of the values, where noise is ours
 
@@ -35,7 +34,7 @@ class Problem:
     name: str
     title: str
     domain: Domain
-    truth: Callable[[Observations], Vector]
+    truth: Truth
     best: float  # the highest true value
     worst: float
     uniform: float  # by how much a point drawn uniformly falls short of the best, on average
@@ -44,6 +43,7 @@ class Problem:
     space: Space  # what a person would describe a candidate by
     groups: Groups | None = None  # columns that mutate together; None: to near neighbours
     order: Indices | None = None  # (N,) the candidate that each row of the pool is; None in a box
+    seconds: Vector | None = None  # (N,) how long one evaluation takes, where that is known
 
     @property
     def candidates(self) -> int | None:
@@ -65,16 +65,21 @@ class Problem:
         assert self.space.table is not None, "a box has no table"
         return self.space.table
 
+    @property
+    def values(self) -> Vector:
+        """What all candidates are truly worth: (N,)."""
+        return self.truth(np.arange(len(self._order)))
+
     def gaps(self, points: Observations) -> Vector:
         """By how much some points fall short of the best."""
         gaps: Vector = self.best - self.truth(points)
         return gaps
 
     def batch(self, batch: nr.Batch) -> Observations:
-        """Return what a batch of the library asks for, one point an evaluation."""
+        """Return what a batch of the library asks for, one point per evaluation."""
         if isinstance(self.domain, nr.Box):
             return np.repeat(batch.x, batch.repeats, axis=0)
-        return self._order[batch.sequence]
+        return self._order[batch.sequence.astype(np.int64)]
 
     def recommended(self, best: nr.Best) -> Observations:
         """Return what the library recommends, as one point."""
@@ -90,14 +95,28 @@ class Problem:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Known:
-    """The true values of a pool."""
+class GaussianNoise:
+    """The truth plus Gaussian noise."""
 
-    values: Vector  # (N,)
+    truth: Truth
+    std: float
 
-    def __call__(self, rows: Observations) -> Vector:
-        known: Vector = self.values[rows]
-        return known
+    def __call__(self, points: Observations, rng: np.random.Generator) -> Vector:
+        values: Vector = self.truth(points) + self.std * rng.standard_normal(len(points))
+        return values
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Replicates:
+    """One of a candidate's recorded runs, drawn uniformly; NaN where there is no such run."""
+
+    runs: Matrix  # (N, r), the recorded ones first
+
+    def __call__(self, rows: Indices, rng: np.random.Generator) -> Vector:
+        held = np.isfinite(self.runs).sum(axis=1)
+        values: Vector = self.runs[rows, rng.integers(held[rows])]
+        return values
 
 
 def of_values(
@@ -108,6 +127,7 @@ def of_values(
     *,
     feedback: Feedback,
     noise_std: float,
+    seconds: Vector | None = None,
 ) -> Problem:
     """A pool whose true values are known."""
     best, worst = float(values.max()), float(values.min())
@@ -115,7 +135,7 @@ def of_values(
         name=name,
         title=title,
         domain=listing.pool,
-        truth=Known(values),
+        truth=values.__getitem__,
         best=best,
         worst=worst,
         uniform=best - float(values.mean()),
@@ -124,22 +144,32 @@ def of_values(
         space=listing.space,
         groups=listing.groups,
         order=listing.order,
+        seconds=seconds,
     )
 
 
 def recorded(
-    name: str, title: str, listing: Listing, values: Vector, *, noisy: bool = False
+    name: str, title: str, listing: Listing, values: Vector, *, noise: float = 0.0
 ) -> Problem:
-    """A pool with one value a candidate, answered as it is or with Gaussian noise added."""
-    std = NOISE * float(np.ptp(values)) if noisy else 0.0
-    feedback = GaussianNoise(values, np.full(len(values), std))
-    if noisy:
-        name, title = f"{name}-noisy", f"{title}, noise of {NOISE:.0%}"
+    """A pool with one value per candidate, and Gaussian noise of this share of their range."""
+    std = noise * float(np.ptp(values))
+    feedback = GaussianNoise(values.__getitem__, std)
     return of_values(name, title, listing, values, feedback=feedback, noise_std=std)
 
 
-def replicated(name: str, title: str, listing: Listing, runs: Matrix) -> Problem:
-    """A pool with several values a candidate: one of them answers, their mean is the truth."""
-    truth: Vector = np.nanmean(runs, axis=1)
-    noise = noise_level(runs)
-    return of_values(name, title, listing, truth, feedback=Replicates(runs), noise_std=noise)
+def replicated(
+    name: str, title: str, listing: Listing, runs: Matrix, seconds: Vector | None = None
+) -> Problem:
+    """A pool with several values per candidate: one of them answers, their mean is the truth.
+
+    `noise_std` is the 90th percentile of a candidate's standard deviation (MINI 2022, section 5).
+    """
+    return of_values(
+        name,
+        title,
+        listing,
+        np.nanmean(runs, axis=1),
+        feedback=Replicates(runs),
+        noise_std=float(np.percentile(np.nanstd(runs, axis=1, ddof=1), 90)),
+        seconds=seconds,
+    )

@@ -16,13 +16,14 @@ from evaluation.methods import as_printed as papers
 from evaluation.methods import botorch, contestants, optuna
 from evaluation.methods.contestants import CONTESTANTS, Contestant
 from evaluation.methods.players import Advice, Ours, Player
-from evaluation.problems.comparison import base, boxes
-from evaluation.problems.comparison.base import Observations, Problem, recorded
-from evaluation.problems.comparison.listing import Listing, coded, framed, measured
-from evaluation.runs import match
-from evaluation.runs.cells import Cell
-from evaluation.runs.match import CSVSource, Reading, play
-from evaluation.runs.store import Store
+from evaluation.problems import base
+from evaluation.problems.base import NOISE, Observations, Problem, recorded
+from evaluation.problems.candidates import Listing, coded, framed, measured
+from evaluation.problems.comparison import problem
+from evaluation.runs import reading
+from evaluation.runs.cells import Cell, Store
+from evaluation.runs.loop import Clock, Run
+from evaluation.runs.reading import Reading, entry, play
 from evaluation.runs.work import missing, work
 from noregret.arrays import Vector
 
@@ -30,18 +31,18 @@ WITHOUT_A_PEER = (*("auto", "uniform", "evolution", "mini-gp-ucb", "bbkb"),)
 BUDGETS = (6, 20)
 
 
-def table(*, noisy: bool = False) -> Problem:
+def table(*, noise: float = 0.0) -> Problem:
     """Two categories and a number; nine of the twelve members are there."""
     rows = [(salt, base_, heat) for salt in "uvw" for base_ in "kl" for heat in (20.0, 80.0)][:9]
     words, others, heat = zip(*rows, strict=True)
     listing = framed({"salt": list(words), "base": list(others), "heat": np.array(heat)})
-    return recorded("small", "Small", listing, np.arange(9.0), noisy=noisy)
+    return recorded("small", "Small", listing, np.arange(9.0), noise=noise)
 
 
-def numeric(*, noisy: bool = False) -> Problem:
+def numeric(*, noise: float = 0.0) -> Problem:
     X = np.random.default_rng(0).random((40, 2)) * [1.0, 1000.0]
     values = -((X[:, 0] - 0.3) ** 2) - (X[:, 1] / 1000 - 0.6) ** 2
-    return recorded("small", "Small", measured(("x", "y"), X), values, noisy=noisy)
+    return recorded("small", "Small", measured(("x", "y"), X), values, noise=noise)
 
 
 def bits() -> Problem:
@@ -49,23 +50,23 @@ def bits() -> Problem:
     described = measured(("weight",), rng.random((30, 1))).space
     pool = nr.BitPool(rng.integers(2, size=(30, 16)))
     return recorded(
-        "small", "Small", Listing(pool, described, np.arange(30)), rng.random(30), noisy=True
+        "small", "Small", Listing(pool, described, np.arange(30)), rng.random(30), noise=NOISE
     )
 
 
 PROBLEMS = {
-    "table": table(noisy=True),
+    "table": table(noise=NOISE),
     "exact table": table(),
-    "numbers": numeric(noisy=True),
+    "numbers": numeric(noise=NOISE),
     "exact numbers": numeric(),
     "bits": bits(),
-    "box": boxes.branin(),
+    "box": problem("branin"),
 }
 
 
 def with_problem(monkeypatch: pytest.MonkeyPatch, held: Problem) -> None:
     monkeypatch.setattr(base, "BUDGETS", BUDGETS)
-    monkeypatch.setattr(match, "problem", lambda _: held)
+    monkeypatch.setattr(reading, "problem", lambda _: held)
 
 
 def played(who: str, seed: int = 3, horizon: int = 20) -> Reading:
@@ -127,9 +128,9 @@ def test_regret_is_of_the_truth_and_batches_end_at_budgets(monkeypatch: pytest.M
     held = table()
     player = Scripted([0, 8, 8, 7, 7, 1, 2, 2], Advice(np.array([7]), 6.5, 7.5))
     made: dict[str, Contestant] = {"x": Contestant("x", "X", lambda *_: player)}
-    monkeypatch.setattr(match, "CONTESTANTS", made)
+    monkeypatch.setattr(reading, "CONTESTANTS", made)
     monkeypatch.setattr(base, "BUDGETS", (4, 8))
-    monkeypatch.setattr(match, "problem", lambda _: held)
+    monkeypatch.setattr(reading, "problem", lambda _: held)
     found = played("x", horizon=8)
     assert player.asked == [3, 1, 3, 1]
     assert player.told == [0, 8, 8, 7, 7, 1, 2, 2]
@@ -146,10 +147,10 @@ def test_regret_is_of_the_truth_and_batches_end_at_budgets(monkeypatch: pytest.M
     [((6.5, 6.9), False), ((7.0, 7.0), True), ((np.nan, np.nan), None), ((-np.inf, 8.0), None)],
 )
 def test_bounds_cover_or_do_not(bounds: tuple[float, float], covered: bool | None) -> None:
-    sheet = CSVSource(table())
-    sheet.add(np.array([3]))
-    sheet.read(Advice(np.array([7]), *bounds), 0.0)
-    assert sheet.reading()["covered"] == [covered]
+    advice = Advice(np.array([7]), *bounds)
+    run = Run(table(), Scripted([3], advice), 0, Clock())
+    run.until(1)
+    assert entry(run, advice)["covered"] == covered
 
 
 def test_noise_is_that_of_the_seed_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +160,7 @@ def test_noise_is_that_of_the_seed_whoever_asks(monkeypatch: pytest.MonkeyPatch)
     for _ in range(2):
         player = Scripted(list(range(20)), Advice(np.array([0])))
         made: dict[str, Contestant] = {"x": Contestant("x", "X", lambda *_, p=player: p)}
-        monkeypatch.setattr(match, "CONTESTANTS", made)
+        monkeypatch.setattr(reading, "CONTESTANTS", made)
         with_problem(monkeypatch, held)
         played("x")
         told.append(player.told)
@@ -181,7 +182,7 @@ def test_ours_recommends_what_best_says() -> None:
 
 def test_the_papers_scale_features_and_values() -> None:
     """The kernel on raw features must be the papers' on scaled ones."""
-    held = numeric(noisy=True)
+    held = numeric(noise=NOISE)
     X, scale = held.numbers, held.best - held.worst
     standard = (X - X.mean(axis=0)) / X.std(axis=0)
     lengthscales = tuple((12.5 * papers.deviations(held)).tolist())
@@ -202,7 +203,7 @@ def test_constant_features_have_no_spread_to_divide_by() -> None:
 
 
 def test_the_lineup_is_everybody_at_the_largest_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluation.comparison.lineup.problem", lambda _: numeric(noisy=True))
+    monkeypatch.setattr("evaluation.comparison.lineup.problem", lambda _: numeric(noise=NOISE))
     lines = lineup(problems=["branin", "oer"])
     assert len(lines) == 2 * len(CONTESTANTS)
     horizons = {line.label: line.horizon for line in lines}
@@ -215,7 +216,7 @@ def test_the_lineup_is_everybody_at_the_largest_budget(monkeypatch: pytest.Monke
 
 def test_a_stopped_comparison_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is finished is not run again, and low seeds come first."""
-    held = numeric(noisy=True)
+    held = numeric(noise=NOISE)
     with_problem(monkeypatch, held)
     monkeypatch.setattr("evaluation.comparison.lineup.problem", lambda _: held)
     lines = lineup(only=["uniform"], problems=["branin", "oer"])
@@ -364,7 +365,7 @@ def test_marginals_are_botorchs(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
     from botorch.acquisition import LogExpectedImprovement
 
     monkeypatch.setattr(botorch, "TOGETHER", 16)
-    held = numeric(noisy=kind == "noisy")
+    held = numeric(noise=NOISE if kind == "noisy" else 0.0)
     player = botorch.LogEI(held, 0)
     rng = np.random.default_rng(0)
     for row in [3] * 12 if kind == "repeated" else range(12):
@@ -407,4 +408,4 @@ def test_every_contestant_is_made_of_a_problem_a_seed_and_a_budget() -> None:
     codes = coded(("a",), ("u", "v"), np.array([[0], [1]], dtype=np.uint8))
     held = recorded("small", "Small", codes, np.arange(2.0))
     assert CONTESTANTS["tpe"].budgets(held) == ()
-    assert CONTESTANTS["tpe"].budgets(boxes.branin()) == (50, 200, 1000)
+    assert CONTESTANTS["tpe"].budgets(problem("branin")) == (50, 200, 1000)

@@ -14,8 +14,9 @@ import numpy as np
 
 from evaluation.data.files import Damaged, find, path_of
 from evaluation.data.tfrecords import Record, records
-from evaluation.problems.papers.base import Problem, Replicates, at_most_unit_norm, noise_level
-from evaluation.problems.papers.nascells import cells
+from evaluation.problems.base import Problem, replicated
+from evaluation.problems.candidates import at_most_unit_norm, blocks, in_order
+from evaluation.problems.nascells import cells
 from noregret.arrays import Matrix
 
 CELLS = "nasbench101_6v_cells_NO_OUTCOMES.npz"
@@ -42,20 +43,12 @@ def nasbench101() -> Problem:
     90th percentile over the cells of the standard deviation of an evaluation, the oracle of MINI
     (Calandriello et al., ICML 2022).
     """
-    bits, hashes = _cells()
+    bits, hashes = all_cells()
     released = find(OUTCOMES) or find(ALL_OUTCOMES) or path_of(OUTCOMES)
     accuracies, seconds = outcomes(released, hashes)
     X = features(bits)
-    return Problem(
-        name="nasbench101",
-        title="NAS-Bench-101",
-        X=X,
-        truth=accuracies.mean(axis=1),
-        feedback=Replicates(accuracies),
-        noise_std=noise_level(accuracies),
-        seconds=seconds.mean(axis=1),
-        groups=tuple((column,) for column in range(X.shape[1])),
-    )
+    listing = in_order(X, blocks(X.shape[1]))
+    return replicated("nasbench101", "NAS-Bench-101", listing, accuracies, seconds.mean(axis=1))
 
 
 def features(bits: Matrix) -> Matrix:
@@ -101,7 +94,7 @@ def outcomes(path: Path, hashes: Sequence[str]) -> tuple[Matrix, Matrix]:
     return runs[:, :, 0], runs[:, :, 1]
 
 
-def _cells() -> tuple[Matrix, list[str]]:
+def all_cells() -> tuple[Matrix, list[str]]:
     """Read the cells where there is a file of them; else work them out, which gives the same."""
     path = find(CELLS)
     if path is None:
@@ -113,8 +106,8 @@ def _cells() -> tuple[Matrix, list[str]]:
 def _final(record: Record, metrics: str) -> tuple[float, float]:
     """Return validation accuracy and seconds of training at the end of a training."""
     try:
-        evaluations = [part for number, part in _fields(b64decode(metrics)) if number == EVALUATION]
-        end = dict(_fields(evaluations[END]))
+        evaluations = [part for number, part in fields(b64decode(metrics)) if number == EVALUATION]
+        end = dict(fields(evaluations[END]))
         (accuracy,) = DOUBLE.unpack(end[VALIDATION_ACCURACY])
         (seconds,) = DOUBLE.unpack(end[TRAINING_TIME])
     except (IndexError, KeyError, StructError, TypeError, ValueError) as error:
@@ -124,7 +117,7 @@ def _final(record: Record, metrics: str) -> tuple[float, float]:
     return accuracy, seconds
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+def fields(message: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield number and content of the fields of a message in the format of Protocol Buffers.
 
     Before each stands number · 8 + kind as a varint; kinds are 0 (a varint), 1 (8 bytes), 2 (a
@@ -132,7 +125,7 @@ def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 
     Source: "Encoding", protobuf.dev/programming-guides/encoding.
 
-    >>> list(_fields(bytes.fromhex("089601 120774657374696e67")))
+    >>> list(fields(bytes.fromhex("089601 120774657374696e67")))
     [(1, b'\\x96\\x01'), (2, b'testing')]
     """
     at = 0
