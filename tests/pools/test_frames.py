@@ -274,7 +274,7 @@ def test_any_frame_can_be_told(make) -> None:  # type: ignore[no-untyped-def]  #
             "row 1 has None in column 'heat'.*finite number",
         ),
         ({"heat": [1.0], "salt": [None]}, "row 0 has None in column 'salt'"),
-        ({"heat": [2**53 + 1], "salt": ["KF"]}, "whole number 9007199254740993"),
+        ({"heat": [2**53 + 1], "salt": ["KF"]}, r"above 2\^53.*value 9007199254740993"),
     ],
 )
 def test_rows_that_do_not_fit_are_refused(rows: Table, message: str) -> None:
@@ -333,7 +333,7 @@ BAD: dict[str, tuple[object, dict[str, object], str]] = {
     "mixed objects": (pd.DataFrame({"v": [1, "x"]}), {}, "cannot be read: .*'x'.*of one kind"),
     "complex numbers": (pd.DataFrame({"v": [1j]}), {}, "cannot be read"),
     "128 bits": (pl.DataFrame({"v": [1]}).cast(pl.Int128), {}, "cannot be read"),
-    "huge numbers": (pa.table({"v": [2**53 + 1]}), {}, "'v' holds .*9007199254740993.*rounded"),
+    "huge numbers": (pa.table({"v": [2**53 + 1]}), {}, "'v' holds .*rounded .*9007199254740993"),
     "very negative numbers": (pa.table({"v": [-(2**63)]}), {}, "-9223372036854775808"),
     "huge unsigned numbers": (
         pa.table({"v": pa.array([2**64 - 1], pa.uint64())}),

@@ -12,8 +12,10 @@ import numpy.typing as npt
 from noregret.arrays import chunk_rows
 from noregret.errors import PoolError
 from noregret.pools.stored import FeaturePool, Names
-from noregret.pools.tables.encoding import EXACT, Encoding
+from noregret.pools.tables.encoding import Encoding
 from noregret.progress import Display
+
+EXACT = 2**53  # up to which every whole number is a float64
 
 
 @final

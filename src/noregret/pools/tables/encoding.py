@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 Level: TypeAlias = str | int | float | bool
-EXACT = 2**53  # up to which every whole number is a float64
 SHOWN = 6  # rows, columns or levels that a message or repr lists
 
 
@@ -162,21 +161,19 @@ def _listed(names: Iterable[str]) -> str:
 
 def numbers(name: str, column: pa.Array) -> Vector:
     """Return a column as float64, NaN where it is null."""
-    pa, compute = arrow(), arrow("pyarrow.compute")
+    pa = arrow()
     types = pa.types
-    if types.is_integer(column.type):
-        bounds = [end for end in compute.min_max(column).as_py().values() if end is not None]
-        large = [end for end in bounds if abs(end) > EXACT]
-        if large:
-            raise PoolError(
-                f"column {name!r} holds the whole number {large[0]}; above 2^53 it would be "
-                "rounded to a neighbour. Subtract or divide first, read it as levels by "
-                f"categorical=[{name!r}], or, if it is an identifier, give it as name."
-            )
     tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
     if not any(test(column.type) for test in tests):
         raise PoolError(f"column {name!r} must hold numbers, got {column.type}.")
-    values: Vector = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    try:
+        values: Vector = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid as error:
+        raise PoolError(
+            f"column {name!r} holds whole numbers above 2^53, which would be rounded ({error}). "
+            f"Subtract or divide first, read it as levels by categorical=[{name!r}], or, if it "
+            "identifies candidates, give it as name."
+        ) from None
     return values
 
 
@@ -189,31 +186,26 @@ def levels_of(name: str, column: pa.Array) -> pa.Array:
         return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
     if is_string(column.type):
         return column.cast(pa.large_string())
-    if types.is_integer(column.type):
-        try:
-            return column.cast(pa.int64())
-        except pa.ArrowInvalid:
-            raise PoolError(
-                f"column {name!r} holds whole numbers of 2^63 or more; turn them into strings."
-            ) from None
     if types.is_floating(column.type):
         return column.cast(pa.float64())
     if types.is_boolean(column.type) or types.is_null(column.type):
         return column
-    raise PoolError(f"column {name!r} must hold levels, got {column.type}.")
+    if not types.is_integer(column.type):
+        raise PoolError(f"column {name!r} must hold levels, got {column.type}.")
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        raise PoolError(
+            f"column {name!r} holds whole numbers of 2^63 or more; turn them into strings."
+        ) from None
 
 
-def present(levels: pa.Array) -> pa.Array:
+def present(levels: pa.Array) -> Mask:
     """Tell where there is a level."""
-    compute = arrow("pyarrow.compute")
+    known = levels.is_valid()
     if arrow().types.is_floating(levels.type):
-        return compute.is_finite(levels).fill_null(False)
-    return levels.is_valid()
-
-
-def as_mask(truths: pa.Array) -> Mask:
-    """Return truths of Arrow as NumPy's."""
-    mask: Mask = truths.to_numpy(zero_copy_only=False)
+        known = arrow("pyarrow.compute").is_finite(levels).fill_null(False)
+    mask: Mask = known.to_numpy(zero_copy_only=False)
     return mask
 
 

@@ -6,6 +6,7 @@ A second pass gives the features, so that a table is never held in memory beside
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, final
@@ -23,7 +24,6 @@ from noregret.pools.tables.encoding import (
     Encoding,
     Level,
     Number,
-    as_mask,
     levels_of,
     numbers,
     present,
@@ -71,7 +71,7 @@ class TableScan:
                     keys: Keys = start + np.flatnonzero(kept)
                 else:
                     names = names_of(self.name, part.column(self.name))
-                    kept &= as_mask(names.is_valid())
+                    kept &= present(names)
                     keys = _keys(names.filter(arrow().array(kept)))
                 start, given = start + part.num_rows, given + len(keys)
                 self._require_unchanged(given <= self.kept)
@@ -107,7 +107,7 @@ def scan_table(source: Source, spec: FeatureSpec, *, progress: bool) -> TableSca
         looked = {column: tally.look(batch.column(column)) for column, tally in tallies.items()}
         masks = {column: mask for column, (_, mask) in looked.items()}
         if spec.name is not None:
-            masks[spec.name] = as_mask(names_of(spec.name, batch.column(spec.name)).is_valid())
+            masks[spec.name] = present(names_of(spec.name, batch.column(spec.name)))
         kept = gaps.add(masks, batch.num_rows)
         for column, tally in tallies.items():
             tally.learn(looked[column][0], kept)
@@ -154,7 +154,7 @@ class _Choices:
 
     def look(self, column: pa.Array) -> tuple[Any, Mask]:
         values = levels_of(self.name, column)
-        return values, as_mask(present(values))
+        return values, present(values)
 
     def learn(self, values: Any, kept: Mask) -> None:
         self.levels.update(values.filter(arrow().array(kept)).unique().to_pylist())
@@ -177,7 +177,7 @@ class _Gaps:
     rows: int = 0
     missing: int = 0
     first: list[int] = field(default_factory=list)
-    columns: dict[str, int] = field(default_factory=dict)
+    columns: Counter[str] = field(default_factory=Counter)
 
     def add(self, masks: dict[str, Mask], rows: int) -> Mask:
         """Take in where columns have values; return the rows that miss none."""
@@ -185,10 +185,9 @@ class _Gaps:
         for name, mask in masks.items():
             kept &= mask
             if not mask.all():
-                self.columns[name] = self.columns.get(name, 0) + int((~mask).sum())
+                self.columns[name] += int((~mask).sum())
         lost: Indices = np.flatnonzero(~kept)
-        room = SHOWN - len(self.first)
-        self.first += (self.rows + lost[:room]).tolist() if room > 0 else []
+        self.first = [*self.first, *(self.rows + lost[:SHOWN]).tolist()][:SHOWN]
         self.rows, self.missing = self.rows + rows, self.missing + len(lost)
         return kept
 
@@ -199,7 +198,7 @@ class _Gaps:
         if not self.missing:
             return
         rows = ", ".join(map(str, self.first)) + (", ..." if self.missing > SHOWN else "")
-        worst = sorted(self.columns.items(), key=lambda item: -item[1])[:SHOWN]
+        worst = self.columns.most_common(SHOWN)
         columns = ", ".join(f"{name!r} ({count})" for name, count in worst)
         what = f"{self.missing} of {self.rows} rows miss something (null, NaN or infinite)"
         where = f"rows {rows}; columns {columns}"

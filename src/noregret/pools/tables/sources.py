@@ -60,9 +60,7 @@ def frame_of(label: str, frame: object) -> Source:
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         chosen = table.select(list(columns))
-        for batch in chosen.to_batches(max_chunksize=chunk_rows(len(columns))):
-            plain = [_without_views(column) for column in batch.columns]
-            yield arrow().RecordBatch.from_arrays(plain, list(columns))
+        yield from chosen.to_batches(max_chunksize=chunk_rows(len(columns)))
 
     return Source(label, table.schema, int(table.num_rows), batches)
 
@@ -83,17 +81,6 @@ def _table_of(label: str, frame: object) -> pa.Table:
             f"{label} cannot be read: {error}. "
             "Columns must hold numbers, booleans or strings, each column of one kind."
         ) from error
-
-
-def _without_views(column: pa.Array) -> pa.Array:
-    """Return text that is held as views, as in Polars, as plain text: Arrow can do more with it."""
-    pa = arrow()
-    if pa.types.is_string_view(column.type):
-        return column.cast(pa.large_string())
-    if pa.types.is_dictionary(column.type):
-        values = _without_views(column.dictionary)
-        return pa.DictionaryArray.from_arrays(column.indices, values)
-    return column
 
 
 class UnsettledError(PoolError):
