@@ -1,4 +1,4 @@
-"""The arrays that walk through the house, and how they enter it."""
+"""Types of arrays, and checks of those that users give."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from noregret.errors import ArgumentError, KernelError
 
-Vector: TypeAlias = npt.NDArray[np.float64]  # one number an entry
-Matrix: TypeAlias = npt.NDArray[np.float64]  # one candidate a row
+Vector: TypeAlias = npt.NDArray[np.float64]  # one number per entry
+Matrix: TypeAlias = npt.NDArray[np.float64]  # one candidate per row
 Rows: TypeAlias = npt.NDArray[np.float64]  # candidates as a domain keeps them; perhaps packed bits
 Indices: TypeAlias = npt.NDArray[np.int64]  # rows of a pool, positions, counts
-Mask: TypeAlias = npt.NDArray[np.bool_]  # one truth a row
+Mask: TypeAlias = npt.NDArray[np.bool_]  # true or false per row
 CHUNK_BYTES = 1 << 24  # blocks of candidates are cut so that a temporary stays near 16 MiB
 
 
@@ -28,7 +28,7 @@ def as_floats(name: str, values: object) -> npt.NDArray[np.float64]:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"{name} must hold numbers only, in rows of equal length, got {_glance(values)}."
+            f"{name} must hold numbers only, in rows of equal length, got {values!r:.80}."
         ) from None
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
@@ -50,10 +50,10 @@ Column = TypeVar("Column", Indices, Vector, npt.NDArray[np.void])
 
 
 def extended(column: Column, new: Column) -> Column:
-    """Return `column` with `new` behind it: in its own spare room, or in twice as much.
+    """Return `column` with `new` appended, in the spare room of its buffer or in a new one.
 
-    A column is a view of the front of a buffer that it alone extends, so that n entries cost O(n)
-    in all.
+    A column is a view of the front of a buffer that it alone extends and that doubles when it is
+    full, so that n entries cost O(n) in all.
     """
     n, k = len(column), len(new)
     buffer = column.base if column.base is not None else column
@@ -65,7 +65,7 @@ def extended(column: Column, new: Column) -> Column:
 
 
 def positions(rows: Indices, among: Indices) -> Indices:
-    """Return where each row stands among others, −1 where it does not."""
+    """Return the position of each row among others, −1 where it is not there."""
     if not len(among):
         return np.full(len(rows), -1)
     order = np.argsort(among)
@@ -74,13 +74,13 @@ def positions(rows: Indices, among: Indices) -> Indices:
 
 
 def as_matrix(name: str, values: object, columns: int | None = None) -> Matrix:
-    """Return a finite float64 copy of `values` with one candidate a row."""
+    """Return a finite float64 copy of `values` with one candidate per row."""
     array = as_floats(name, values)
     if array.ndim == 1 and columns is not None and array.shape[0] == columns:
         array = array[None]
     if array.ndim != 2:
         raise ArgumentError(
-            f"{name} must have two dimensions, one candidate a row, got shape {array.shape}. "
+            f"{name} must have two dimensions, one candidate per row, got shape {array.shape}. "
             "A single feature needs X[:, None], a single candidate X[None]."
         )
     if columns is not None and array.shape[1] != columns:
@@ -95,8 +95,3 @@ def require_numbers(*blocks: Rows) -> None:
             "this kernel compares numbers, and the pool holds packed bits: use noregret.Tanimoto() "
             "with a BitPool, or noregret.Pool(X) with this kernel."
         )
-
-
-def _glance(values: object) -> str:
-    text = repr(values)
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,6 +1,6 @@
-"""What is wrong, with numbers; the rule; the way out.
+"""Errors, checks of arguments, and packages that not everybody needs.
 
-Packages that not everybody needs.
+A message says what is wrong, with numbers; the rule; and the way out.
 """
 
 from __future__ import annotations
@@ -76,11 +76,8 @@ def require_number(name: str, value: object) -> float:
 
 
 def require_positive(name: str, value: object) -> float:
-    """Return `value` as a finite float above zero."""
-    number = require_number(name, value)
-    if number <= 0:
-        raise ArgumentError(f"{name} must be above 0, got {value!r}.")
-    return number
+    """Return `value` as a finite float above 0."""
+    return require_above(name, value, 0)
 
 
 def require_at_least(name: str, value: object, least: float) -> float:
