@@ -289,7 +289,7 @@ BAD_POOLS: dict[str, tuple[Callable[[], object], str]] = {
     "too few names": (lambda: nr.Pool([[0.0], [1.0]], names=["a"]), "names=.*1 names for 2"),
     "equal names": (
         lambda: nr.Pool([[0.0], [1.0], [2.0]], names=["a", "b", "a"]),
-        "names=.*unique: 'a' stands 2 times",
+        "names=.*unique: 'a' occurs 2 times",
     ),
     "fractions as names": (lambda: nr.Pool([[0.0]], names=[0.5]), "names=.*strings or whole"),
     "a table of names": (lambda: nr.Pool([[0.0]], names=[["a"]]), "names=.*flat"),

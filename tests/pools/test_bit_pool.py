@@ -159,7 +159,7 @@ WRONG: dict[str, Any] = {
         (lambda: nr.BitPool(WRONG["NaN"]), "must hold 0 and 1 only, got nan"),
         (lambda: nr.BitPool(WRONG["words"]), "must hold 0 and 1 only"),
         (lambda: nr.BitPool(WRONG["ragged"]), "rows of equal length"),
-        (lambda: nr.BitPool(WRONG["flat"]), r"one fingerprint a row.*shape \(21,\)"),
+        (lambda: nr.BitPool(WRONG["flat"]), r"one fingerprint per row.*shape \(21,\)"),
         (lambda: nr.BitPool(WRONG["no rows"]), r"shape \(0, 21\)"),
         (lambda: nr.BitPool(WRONG["no bits"]), r"shape \(6, 0\)"),
         (lambda: nr.BitPool(WRONG["nothing"]), r"shape \(\)"),
@@ -167,7 +167,7 @@ WRONG: dict[str, Any] = {
         (lambda: nr.BitPool(B, bits=20), "bits= goes with packed=True"),
         (
             lambda: nr.BitPool(np.packbits(B, axis=1), packed=True, bits=25),
-            "3 bytes a row hold 24 bits",
+            "3 bytes per row hold 24 bits",
         ),
         (
             lambda: nr.BitPool(np.packbits(B, axis=1), packed=True, bits=0),

@@ -254,7 +254,7 @@ BAD: dict[str, tuple[str, bytes | None, dict[str, object], str]] = {
     "dates": ("t.csv", b"day\n2024-01-01\n", {}, "'day' is of type date32"),
     "names alone": ("t.csv", b"id\na\n", {"name": "id"}, "no column that could be a feature"),
     "an unknown column": ("t.csv", b"x\n1\n", {"features": ["y"]}, "no column 'y'"),
-    "names twice": ("t.csv", b"id,x\na,1\na,2\n", {"name": "id"}, "'a' stands 2 times"),
+    "names twice": ("t.csv", b"id,x\na,1\na,2\n", {"name": "id"}, "'a' occurs 2 times"),
     "huge": ("t.csv", b"x\n9007199254740993\n", {}, "9007199254740993"),
     "into text": ("t.csv", b"x\n1\n", {"into": "t.txt"}, "into must name an .npy file"),
     "into nowhere": ("t.csv", b"x\n1\n", {"into": "no/where/t.npy"}, "there is no folder"),
@@ -287,7 +287,7 @@ def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
     bad.write_text("id,x\na,1\na,2\n")
     pool = nr.read_pool(good, name="id", into=target)
     before = target.read_bytes()
-    with pytest.raises(PoolError, match="'a' stands 2 times"):
+    with pytest.raises(PoolError, match="'a' occurs 2 times"):
         nr.read_pool(bad, name="id", into=target)
     assert target.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == [

@@ -377,7 +377,7 @@ BAD: dict[str, tuple[object, dict[str, object], str]] = {
     "names twice": (
         pa.table({"id": ["a", "b", "a"], "x": [1, 2, 3]}),
         {"name": "id"},
-        "name='id'.*'a' stands 2 times",
+        "name='id'.*'a' occurs 2 times",
     ),
     "names that are reals": (
         pa.table({"id": [0.5], "x": [1]}),

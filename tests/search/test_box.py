@@ -383,8 +383,8 @@ def test_bad_points_are_refused_and_change_nothing() -> None:
         ([[0.0, 2.5]], "whole"),
         ([[0.0]], "columns"),
         ([[np.nan, 2]], "finite"),
-        ([7], "unknown"),
-        (["a"], "numbered"),
+        ([7], "outside the 0 points"),
+        (["a"], "by their numbers"),
     ):
         with pytest.raises(nr.NoRegretError, match=match):
             optimizer.tell(bad, [0.0])

@@ -19,7 +19,7 @@ from noregret.pools.tables.sources import frame_of, is_frame
 
 @final
 class Pool(FeaturePool):
-    """Hold candidates as rows of a matrix, optionally with a name each.
+    """Hold candidates as rows of a matrix, optionally with one name per row.
 
     The features are copied, so that later changes to your array change nothing here.
 
@@ -52,9 +52,7 @@ class Pool(FeaturePool):
                 f"{matrix.shape}."
             )
         matrix.flags.writeable = False
-        self._table = matrix
-        self._names = Names(names, len(matrix))
-        self._encoding, self._fingerprint = Encoding(), None
+        self._hold(matrix, Names(names, len(matrix)), Encoding())
 
     @classmethod
     def numbered(cls, count: int, *, names: object = None) -> Pool:
@@ -81,14 +79,14 @@ class Pool(FeaturePool):
         """Take the rows of a data frame as candidates: pandas, Polars, PyArrow or another library.
 
         `features` selects and orders columns; without it all are taken but `name` (and pandas'
-        index), so leave out what you measure. Numbers and booleans become a feature each. Strings,
-        categories and columns in `categorical` become a feature a level, in sorted order, 1 where
-        a row has it, in the place of the column; with `categories="codes"` one feature, the place
-        of the level. `scale="unit"` maps every column of numbers to [0, 1].
+        index), so leave out what you measure. Numbers and booleans become one feature per column.
+        Strings, categories and columns in `categorical` become one feature per level, in sorted
+        order, 1 where a row has that level and 0 elsewhere; with `categories="codes"` they become
+        one feature, the number of the level. `scale="unit"` maps columns of numbers to [0, 1].
 
         Candidates are addressed by the column `name`, without it by the row numbers of the frame,
-        counted from 0; they stay what they were where `missing="drop"` leaves out rows that miss a
-        feature or their name (null, NaN, infinite), and says so to the log.
+        counted from 0. `missing="drop"` leaves out rows that miss a feature or their name (null,
+        NaN, infinite), which is logged; the other rows keep their numbers.
 
         `tell(rows, values)` and `posterior.mean(rows)` take frames with the same columns. Needs the
         extra `tables` (PyArrow). Two passes over the frame, O(N·d).
@@ -111,9 +109,6 @@ class Pool(FeaturePool):
         """All features, read-only."""
         return self._table
 
-    def _described(self) -> str:
-        return self._sized()
-
 
 def pool_of(scan: TableScan, *, progress: bool) -> Pool:
     """Return the pool of a table that was walked once, by a second walk into its final place."""
@@ -125,6 +120,5 @@ def pool_of(scan: TableScan, *, progress: bool) -> Pool:
         start += len(block)
         keys.append(names)
     X.flags.writeable = False
-    pool._table, pool._names = X, scan.names(keys)
-    pool._encoding, pool._fingerprint = scan.encoding, None
+    pool._hold(X, scan.names(keys), scan.encoding)
     return pool

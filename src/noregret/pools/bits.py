@@ -1,8 +1,9 @@
-"""A pool of bit fingerprints, eight bits a byte."""
+"""A pool of bit fingerprints, eight bits per byte."""
 
 from __future__ import annotations
 
-from typing import TypeAlias, cast, final
+from collections.abc import Iterator
+from typing import Any, TypeAlias, cast, final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +20,14 @@ WORD = 8  # bytes that a kernel takes at a time
 class BitPool(StoredPool):
     """Hold candidates as fingerprints of bits, packed: a million of 2048 bits take 256 MB.
 
-    `X` is a 0/1 matrix, one candidate a row; or, with `packed=True`, rows as `np.packbits` gives
-    them, `bits` being the number of bits where that is not eight a byte. Kernels such as
-    `Tanimoto`, `tell` and `posterior` see packed rows; `batch.x` holds them too, and `unpacked`
-    turns them into 0/1 rows.
+    `X` is a 0/1 matrix, one candidate per row; or, with `packed=True`, rows as `np.packbits` gives
+    them, with the number of `bits` unless it is eight per byte. Kernels such as `Tanimoto`, `tell`
+    and `posterior` see packed rows; `batch.x` holds them too, and `unpacked` turns them into rows
+    of 0 and 1.
 
-    A row is kept in whole words of 8 bytes, the rest filled with zeros. A 0/1 matrix is packed
-    piece by piece, and an array of packed rows is copied once, so that later changes to yours
-    change nothing here. A memory-mapped array of packed rows in whole words is used where it lies,
-    neither copied nor read before it is needed: its file must stay as it is during a run.
+    A row is kept in whole words of 8 bytes, the rest filled with zeros. Your array is copied once,
+    so that later changes to it change nothing here. Only a memory-mapped array of packed rows in
+    whole words is used in place, and read when it is needed: leave its file alone during a run.
 
     >>> pool = BitPool([[1, 0, 0, 1], [0, 1, 1, 0]], names=["water", "ethanol"])
     >>> len(pool), pool.bits, pool.dim
@@ -45,14 +45,14 @@ class BitPool(StoredPool):
         try:
             given = _checked("BitPool(X=...)", X)
             self._bits = _count(given, packed, bits)
-            width = _width(self._bits)
             pack = _padded if packed else _packed
-            self._table = pack("BitPool(X=...)", given, self._bits, width)
+            table = pack("BitPool(X=...)", given, self._bits, _width(self._bits))
         except ArgumentError as error:
             raise PoolError(str(error)) from None
-        self._table.flags.writeable = False
-        self._names = Names(names, len(self._table))
-        self._fingerprint = None
+        table.flags.writeable = False
+        self._table, self._names = table, Names(names, len(table))
+        self._size = f"{len(table)} candidates × {self._bits} bits"
+        self._shape, self._fingerprint = f"bits {len(table)} × {self._bits}", None
 
     @property
     def bits(self) -> int:
@@ -63,12 +63,6 @@ class BitPool(StoredPool):
     def X(self) -> Rows:
         """All rows, packed, read-only."""
         return cast(Rows, self._table)
-
-    def _described(self) -> str:
-        return f"{len(self)} candidates × {self._bits} bits"
-
-    def _shape(self) -> str:
-        return f"bits {len(self)} × {self._bits}"
 
     def read(self, name: str, X: object) -> Rows:
         """Return fingerprints that a user gave, as 0/1 rows or packed, as they are kept."""
@@ -97,7 +91,7 @@ def _checked(name: str, X: object, least: int = 1) -> npt.NDArray[np.generic]:
         raise ArgumentError(f"{name} must have rows of equal length.") from None
     if table.ndim != 2 or len(table) < least or table.shape[1] == 0:
         raise ArgumentError(
-            f"{name} must be a table, one fingerprint a row, with at least one bit, got shape "
+            f"{name} must be a table, one fingerprint per row, with at least one bit, got shape "
             f"{table.shape}."
         )
     if table.dtype.kind not in "biuf":
@@ -106,10 +100,10 @@ def _checked(name: str, X: object, least: int = 1) -> npt.NDArray[np.generic]:
 
 
 def _count(table: npt.NDArray[np.generic], packed: bool, bits: int | None) -> int:
-    """Return the number of bits of a row."""
+    """Return the number of bits per row."""
     columns = int(table.shape[1])
     if not packed:
-        if bits is not None and bits != columns:
+        if bits not in (None, columns):
             raise ArgumentError(
                 f"BitPool(bits={bits!r}): a 0/1 matrix of {columns} columns has as many bits; "
                 "bits= goes with packed=True."
@@ -120,15 +114,16 @@ def _count(table: npt.NDArray[np.generic], packed: bool, bits: int | None) -> in
             f"BitPool(X=..., packed=True) must be uint8, as np.packbits gives it, got "
             f"{table.dtype}."
         )
-    if bits is None:
-        return 8 * columns
-    if not 0 < require_count("BitPool(bits=...)", bits) <= 8 * columns:
-        raise ArgumentError(f"BitPool(bits={bits}): {columns} bytes a row hold {8 * columns} bits.")
-    return int(bits)
+    count = 8 * columns if bits is None else require_count("BitPool(bits=...)", bits)
+    if count > 8 * columns:
+        raise ArgumentError(
+            f"BitPool(bits={bits}): {columns} bytes per row hold {8 * columns} bits."
+        )
+    return count
 
 
 def _width(bits: int) -> int:
-    """Return in how many bytes a row is kept: whole words, and not as many as there are bits.
+    """Return the bytes in which a row is kept: whole words, and not as many as there are bits.
 
     So rows of 0 and 1 are told from packed ones by their length.
     """
@@ -136,17 +131,16 @@ def _width(bits: int) -> int:
     return width if width != bits else width + WORD
 
 
-def _together(columns: int) -> int:
-    """Return how many rows of so many bytes are handled at a time."""
-    return max(1, CHUNK_BYTES // columns)
+def _blocks(table: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+    """Walk a table a piece at a time, with the number of the first row."""
+    step = max(1, CHUNK_BYTES // table.shape[1])
+    return ((start, table[start : start + step]) for start in range(0, len(table), step))
 
 
 def _packed(name: str, table: npt.NDArray[np.generic], bits: int, width: int) -> Packed:
-    """Return rows of 0 and 1 as packed rows of so many bytes."""
+    """Return rows of 0 and 1, one per bit, as packed rows of `width` bytes."""
     out = np.zeros((len(table), width), dtype=np.uint8)
-    step = _together(bits)
-    for start in range(0, len(table), step):
-        block = table[start : start + step]
+    for start, block in _blocks(table):
         ones = block != 0
         if block.dtype.kind != "b" and not (good := (block == 1) | ~ones).all():
             row, at = np.argwhere(~good)[0].tolist()
@@ -154,34 +148,25 @@ def _packed(name: str, table: npt.NDArray[np.generic], bits: int, width: int) ->
                 f"{name} must hold 0 and 1 only, got {block[row, at]} in row {start + row}, column "
                 f"{at}. Rows as np.packbits gives them need packed=True."
             )
-        packed = np.packbits(ones, axis=1)
-        out[start : start + step, : packed.shape[1]] = packed
+        out[start : start + len(block), : -(-bits // 8)] = np.packbits(ones, axis=1)
     return out
 
 
 def _padded(name: str, table: npt.NDArray[np.generic], bits: int, width: int) -> Packed:
-    """Return packed rows as rows of so many bytes; a memory map of such rows as it is."""
-    rows, columns = cast(Packed, table), table.shape[1]
-    if bits < 8 * columns:
-        step = _together(columns)
-        for start in range(0, len(rows), step):
-            _require_no_more(name, rows[start : start + step], bits)
-    if isinstance(table, np.memmap) and columns == width and table.flags.c_contiguous:
+    """Return packed rows as rows of `width` bytes; a memory map of such rows as it is."""
+    rows, used = cast(Packed, table), -(-bits // 8)
+    last, spare = divmod(bits, 8)
+    for _, block in _blocks(rows) if bits < 8 * rows.shape[1] else ():
+        beyond = block[:, last:].copy()
+        if spare:
+            beyond[:, 0] &= 0xFF >> spare
+        if beyond.any():
+            raise ArgumentError(
+                f"{name}: bits behind the first {bits} are set; np.packbits leaves them 0. "
+                "Give the number of bits with bits=..."
+            )
+    if isinstance(table, np.memmap) and rows.shape[1] == width and table.flags.c_contiguous:
         return rows.view(np.ndarray)
     out = np.zeros((len(rows), width), dtype=np.uint8)
-    used = -(-bits // 8)
     out[:, :used] = rows[:, :used]
     return out
-
-
-def _require_no_more(name: str, rows: Packed, bits: int) -> None:
-    """Raise where a bit behind the last one is set."""
-    last, spare = divmod(bits, 8)
-    beyond = rows[:, last:].copy()
-    if spare:
-        beyond[:, 0] &= 0xFF >> spare
-    if beyond.any():
-        raise ArgumentError(
-            f"{name}: bits behind the first {bits} are set; np.packbits leaves them 0. "
-            "Give the number of bits with bits=..."
-        )

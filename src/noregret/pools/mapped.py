@@ -41,18 +41,14 @@ class MappedPool(FeaturePool):
         self, path: str | os.PathLike[str], *, names: object = None, progress: bool = True
     ) -> None:
         self._path = Path(path)
-        self._table = _opened(self._path)
-        self._names = Names(names, len(self._table))
-        self._encoding, self._fingerprint = Encoding(), None
+        table = _opened(self._path)
+        self._hold(table, Names(names, len(table)), Encoding(), f"{self._path.name!r}, ")
         self._require_finite(progress)
 
     @property
     def path(self) -> Path:
         """The file."""
         return self._path
-
-    def _described(self) -> str:
-        return f"{self._path.name!r}, {self._sized()}"
 
     def _require_finite(self, progress: bool) -> None:
         whole = self._table.dtype.kind in "iu"
@@ -72,13 +68,13 @@ class MappedPool(FeaturePool):
 def mapped(path: Path, names: Names, encoding: Encoding) -> MappedPool:
     """Return the pool of a file that was written from a table, and so is known to be finite."""
     pool = MappedPool.__new__(MappedPool)
-    pool._path, pool._table, pool._names = path, _opened(path), names
-    pool._encoding, pool._fingerprint = encoding, None
+    pool._path = path
+    pool._hold(_opened(path), names, encoding, f"{path.name!r}, ")
     return pool
 
 
 def _opened(path: Path) -> npt.NDArray[Any]:
-    """Map a file of numbers, one candidate a row."""
+    """Map a file of numbers, one candidate per row."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
@@ -92,7 +88,7 @@ def _opened(path: Path) -> npt.NDArray[Any]:
         raise PoolError(f"{path} must hold numbers, got dtype {array.dtype}.")
     if array.ndim != 2 or 0 in array.shape:
         raise PoolError(
-            f"{path} must have two dimensions, one candidate a row, and hold at least one "
+            f"{path} must have two dimensions, one candidate per row, and hold at least one "
             f"candidate and one feature, got shape {array.shape}."
         )
     if not array.flags.c_contiguous:

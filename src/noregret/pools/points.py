@@ -1,4 +1,4 @@
-"""A domain, and the points off it that a run has met."""
+"""The candidates of a run, and the other points that it has met, numbered."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, stacked
-from noregret.errors import AskError, PoolError
+from noregret.errors import AskError
 from noregret.pools.base import Candidates, Domain, Keys
 from noregret.pools.box import Box
 from noregret.pools.row_lookup import RowLookup
+from noregret.pools.stored import row_numbers
 
 NO_ROWS: Indices = np.empty(0, dtype=np.int64)
 CLOUD = 1024  # points of a box among which new ones are looked for, at least …
-PER_POINT = 16  # … and for each point wanted
+PER_POINT = 16  # … and per point that is wanted
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Picks:
-    """Points picked to be evaluated; new points of a box are numbered from the last one on."""
+    """Points picked to be evaluated; new points of a box get the next numbers."""
 
     rows: Indices
     X: Rows
@@ -34,21 +35,21 @@ class Picks:
         return Picks(self.rows[at], self.X[at])
 
     def new(self, taken: Indices) -> Picks:
-        """Return each point once, in order of coming, without those that are taken."""
+        """Return each point once, in order of first appearance, without those that are taken."""
         return self[first_new(self.rows, taken)]
 
 
 def first_new(rows: Indices, taken: Indices) -> Indices:
-    """Return where each row comes for the first time, those taken left out."""
+    """Return where each row appears for the first time, those taken left out."""
     first = np.sort(np.unique(rows, return_index=True)[1])
     return first[~np.isin(rows[first], taken)]
 
 
 @final
 class Points:
-    """Numbers every point of a run: rows of a pool first, then whatever else was told or asked for.
+    """Number every point of a run: rows of a pool first, then whatever else was told or asked for.
 
-    On a box all points are of the second kind; they are recognised when they come again. Only the
+    On a box all points are of the second kind; a point that comes again keeps its number. Only the
     optimizer registers points, so that looking changes nothing.
     """
 
@@ -117,21 +118,10 @@ class Points:
         """Return the rows of candidates by their keys; on a box, of points met before."""
         if self._pool is not None:
             return self._pool.find(keys)
-        wanted = np.atleast_1d(np.asarray(keys))
-        if wanted.size == 0:
-            return NO_ROWS
-        if wanted.ndim != 1 or wanted.dtype.kind not in "iu":
-            raise PoolError(
-                "points of a box that were met are numbered, as in batch.ids: give these whole "
-                f"numbers, got {keys!r:.80}."
-            )
-        rows = wanted.astype(np.int64)
-        outside = rows[(rows < 0) | (rows >= len(self))]
-        if outside.size:
-            raise PoolError(
-                f"point {outside[0]} is unknown: this run has met {len(self)} points of the box."
-            )
-        return rows
+        wanted = np.asarray(keys).ravel()
+        rule = "points of a box are addressed by their numbers, as in batch.ids"
+        whole = f"the {len(self)} points of the box that this run has met"
+        return row_numbers(wanted, len(self), rule, whole) if wanted.size else NO_ROWS
 
     def lookup(self, X: Rows) -> Indices:
         """Return the rows of points by their features; new ones as `register` would number them."""
@@ -167,17 +157,17 @@ class Points:
         return Picks(self.lookup(X), X)
 
     def glance(self, count: int) -> Rows:
-        """Return some candidates, spread over the domain, the same every time."""
+        """Return candidates from all over the domain, the same every time."""
         if self.box is not None:
             return self.box.sample(count, np.random.default_rng(0))
         return self.rows(np.unique(np.linspace(0, self.candidates - 1, count).astype(np.int64)))
 
     def some(self, count: int, rng: np.random.Generator) -> Rows:
-        """Return so many candidates drawn uniformly, or all of them where there are fewer."""
+        """Return `count` candidates drawn uniformly, or all of them where there are fewer."""
         if self.box is not None:
             return self.box.sample(count, rng)
-        few = min(count, self.candidates)
-        return self.rows(np.sort(rng.choice(self.candidates, few, replace=False)))
+        size = min(count, self.candidates)
+        return self.rows(np.sort(rng.choice(self.candidates, size, replace=False)))
 
     def sample(self, excluded: Mask, size: int, rng: np.random.Generator) -> Picks:
         """Draw uniformly, with replacement, from the candidates that are not excluded."""

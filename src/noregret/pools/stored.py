@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, cast, final
 
@@ -21,10 +20,12 @@ from noregret.pools.tables.sources import is_frame
 class StoredPool(Candidates):
     """Candidates that are the rows of one table, in memory or on disk."""
 
-    __slots__ = ("_fingerprint", "_names", "_table")
+    __slots__ = ("_fingerprint", "_names", "_shape", "_size", "_table")
     _kind: ClassVar[type[np.generic]] = np.float64  # of the numbers that rows are handed out in
     _table: npt.NDArray[Any]
     _names: Names
+    _size: str  # in words
+    _shape: str  # as fingerprints begin
     _fingerprint: str | None  # once it was asked for
 
     @property
@@ -38,11 +39,7 @@ class StoredPool(Candidates):
 
     @final
     def __repr__(self) -> str:
-        named = ", named" if self._names.given else ""
-        return f"{type(self).__name__}({self._described()}{named})"
-
-    @abstractmethod
-    def _described(self) -> str: ...
+        return f"{type(self).__name__}({self._size}{', named' if self._names.given else ''})"
 
     @final
     def rows(self, index: Indices) -> Rows:
@@ -70,15 +67,12 @@ class StoredPool(Candidates):
     def fingerprint(self) -> str:
         """Return a SHA-256 digest of shape, features and names: one pass, once."""
         if self._fingerprint is None:
-            digest = hashlib.sha256(self._shape().encode())
+            digest = hashlib.sha256(self._shape.encode())
             for _, X in self.chunks(chunk_rows(self.dim)):
                 digest.update(np.ascontiguousarray(X).data)
             self._names.digest(digest)
             self._fingerprint = digest.hexdigest()
         return self._fingerprint
-
-    @abstractmethod
-    def _shape(self) -> str: ...
 
 
 class FeaturePool(StoredPool):
@@ -86,6 +80,16 @@ class FeaturePool(StoredPool):
 
     __slots__ = ("_encoding",)
     _encoding: Encoding
+
+    @final
+    def _hold(
+        self, table: npt.NDArray[Any], names: Names, encoding: Encoding, file: str = ""
+    ) -> None:
+        """Be the pool of these rows; `file` says where they are, if on disk."""
+        made = f": {encoding}" if encoding.columns else ""
+        self._size = f"{file}{len(table)} candidates × {table.shape[1]} features{made}"
+        self._table, self._names, self._encoding = table, names, encoding
+        self._shape, self._fingerprint = repr(table.shape), None
 
     @property
     @final
@@ -111,15 +115,6 @@ class FeaturePool(StoredPool):
         if self._encoding.columns and is_frame(X):
             return self._encoding.read(name, X)
         return as_matrix(name, X, columns=self.dim)
-
-    @final
-    def _sized(self) -> str:
-        made = f": {self._encoding}" if self._encoding.columns else ""
-        return f"{len(self)} candidates × {self.dim} features{made}"
-
-    @final
-    def _shape(self) -> str:
-        return repr(self._table.shape)
 
 
 @final
@@ -156,7 +151,10 @@ class Names:
         if wanted.size == 0:
             return np.empty(0, dtype=np.int64)
         wanted = _plain(wanted)
-        return self._find_rows(wanted) if self._names is None else self._find_names(wanted)
+        if self._names is not None:
+            return self._find_names(wanted, self._names)
+        rule = "a pool without names (Pool(X, names=...) gives them) is addressed by row numbers"
+        return row_numbers(wanted, self._count, rule, f"this pool of {self._count} candidates")
 
     def digest(self, digest: hashlib._Hash) -> None:
         """Add the names to a fingerprint."""
@@ -164,24 +162,7 @@ class Names:
             digest.update(str(self._names.dtype).encode())
             digest.update(np.ascontiguousarray(self._names).tobytes())
 
-    def _find_rows(self, wanted: Keys) -> Indices:
-        if wanted.dtype.kind not in "iu":
-            raise PoolError(
-                f"a pool without names is addressed by row numbers, got {wanted[0]!r}. "
-                "Give names with Pool(X, names=...)."
-            )
-        rows = wanted.astype(np.int64)
-        outside = rows[(rows < 0) | (rows >= self._count)]
-        if outside.size:
-            raise PoolError(
-                f"row {outside[0]} is outside this pool of {self._count} candidates; "
-                f"rows go from 0 to {self._count - 1}."
-            )
-        return rows
-
-    def _find_names(self, wanted: Keys) -> Indices:
-        names = self._names
-        assert names is not None
+    def _find_names(self, wanted: Keys, names: Keys) -> Indices:
         if wanted.dtype.kind not in ("iu" if names.dtype.kind == "i" else "U"):
             raise PoolError(
                 f"this pool is addressed by its names, such as {names[0]!r}; got {wanted[0]!r}."
@@ -200,37 +181,35 @@ def _checked(names: object, count: int) -> Keys:
     array = _plain(np.asarray(names))
     if array.ndim != 1 or array.dtype.kind not in "Uiu":
         raise PoolError(
-            "Pool(names=...) must be a flat sequence of strings or whole numbers, one a candidate."
+            "Pool(names=...) must be a flat sequence of strings or whole numbers, one per "
+            "candidate."
         )
     if len(array) != count:
         raise PoolError(f"Pool(names=...) holds {len(array)} names for {count} candidates.")
     unique, counts = np.unique(array, return_counts=True)
     if len(unique) < count:
-        repeated = unique[counts > 1]
+        repeated, times = unique[counts > 1], counts[counts > 1]
         raise PoolError(
-            f"Pool(names=...) must be unique: {str(repeated[0])!r} stands {counts.max()} times "
+            f"Pool(names=...) must be unique: {str(repeated[0])!r} occurs {times[0]} times "
             f"({len(repeated)} names are repeated)."
         )
-    if array.dtype.kind in "iu":
-        if count and int(array.max()) > np.iinfo(np.int64).max:
-            raise PoolError(
-                f"Pool(names=...) holds {array.max()}; whole numbers must be below 2^63. "
-                "Give such names as strings."
-            )
-        return array.astype(np.int64)
-    return array.astype(f"U{max(1, int(np.char.str_len(array).max()))}")  # as wide as needed
+    if array.dtype.kind == "U":
+        return array.astype(f"U{max(1, int(np.char.str_len(array).max()))}")  # as wide as needed
+    if count and int(array.max()) > np.iinfo(np.int64).max:
+        raise PoolError(
+            f"Pool(names=...) holds {array.max()}; whole numbers must be below 2^63. "
+            "Give such names as strings."
+        )
+    return array.astype(np.int64)
 
 
 def _plain(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return names that data frames hold as objects as what they are: strings, whole numbers."""
-    if names.dtype.kind == "T":
+    kind = names.dtype.kind
+    if kind == "T" or (kind == "O" and all(isinstance(name, str) for name in names.flat)):
         return names.astype(np.str_)
-    if names.dtype.kind == "O":
-        if all(isinstance(name, str) for name in names.flat):
-            return names.astype(np.str_)
-        if all(type(name) is int for name in names.flat):
-            return np.array(names.tolist())
-    return names
+    whole = kind == "O" and all(type(name) is int for name in names.flat)
+    return np.array(names.tolist()) if whole else names
 
 
 def _nearest(name: object, names: Keys) -> str:
@@ -239,3 +218,14 @@ def _nearest(name: object, names: Keys) -> str:
         return ""
     close = difflib.get_close_matches(str(name), names.tolist(), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def row_numbers(keys: npt.NDArray[Any], count: int, rule: str, whole: str) -> Indices:
+    """Return keys that are row numbers below `count`, or raise: by the `rule`, not of the whole."""
+    if keys.dtype.kind not in "iu":
+        raise PoolError(f"{rule}, got {keys[0]!r}.")
+    rows: Indices = keys.astype(np.int64)
+    outside = rows[(rows < 0) | (rows >= count)]
+    if outside.size:
+        raise PoolError(f"row {outside[0]} is outside {whole}, numbered from 0.")
+    return rows
