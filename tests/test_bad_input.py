@@ -636,7 +636,7 @@ WRONG: dict[str, Any] = {
         ),
         (
             lambda: nr.mini(POOL, kernel=nr.RBF(1.0), noise_std=1.0, acquisition=WRONG["score"]),
-            "acquisition must be one, such as UCB",
+            "acquisition must be one such as noregret.UCB",
         ),
     ],
 )

@@ -90,7 +90,7 @@ def test_the_readme_runs_as_printed(capsys: pytest.CaptureFixture[str]) -> None:
     exec(code[0], names)
     printed = capsys.readouterr().out
     assert "evaluated" in printed
-    assert "with probability 0.9" in printed
+    assert "With probability 0.9" in printed
     best = names["optimizer"].best()  # type: ignore[attr-defined]  # an Optimizer, by the README
     assert best.mean > 0.9
 

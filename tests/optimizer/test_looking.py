@@ -75,9 +75,26 @@ def test_an_answer_conditions_a_posterior_once(name: str, what: str, counts: Cou
 def test_an_account_names_the_parts_and_their_theorem() -> None:
     """Whoever composed an algorithm, or was given one, reads what it is."""
     said = warm("mini_gp_ucb").account()
-    for word in ("Exact posterior on 41", "RBF(", "UCB", "RKHSWidth", "Repeat(", "Theorem 4.4"):
+    for word in (
+        "Exact posterior on 41",
+        "RBF(",
+        "confidence bound",
+        "RKHSWidth",
+        "Repeat(",
+        "Theorem 4.4",
+    ):
         assert word in said
     assert "dictionary of" in warm("bbkb").account()
+    assert repr(nr.uniform(nr.Pool([[0.0]])).policy) in nr.uniform(nr.Pool([[0.0]])).account()
+
+
+def test_where_nothing_is_known_of_the_scale_answers_say_so() -> None:
+    """Infinity is no answer to how far off an estimate is."""
+    optimizer = nr.auto(nr.Pool([[0.0], [0.5], [1.0]]))
+    optimizer.tell([0, 1], [2.0, 2.0])
+    for said in (optimizer.best(), optimizer.certificate(), optimizer.explain(2)):
+        assert "not known yet" in str(said)
+        assert "inf" not in str(said)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -313,8 +313,10 @@ def test_where_it_cannot_go() -> None:
         optimizer.best()
     close(optimizer.posterior.variance(POOL.X[:3]), np.ones(3))
     optimizer.tell([0], [1.0])
-    with pytest.raises(nr.NoRegretError, match="no band to certify with"):
+    with pytest.raises(nr.NoRegretError, match="no theorem here bounds"):
         optimizer.certificate()
+    assert "1 unique point through" in optimizer.account()
+    assert "standard deviation was" not in str(optimizer.explain(int(optimizer.ask().ids[0])))
     optimizer.exclude(range(150))
     with pytest.raises(nr.NoRegretError, match="all 150 candidates are excluded"):
         optimizer.ask()

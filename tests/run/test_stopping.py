@@ -272,7 +272,7 @@ def test_a_gap_ends_the_run_at_the_first_certificate_below_it(
     part = stopped(name, 300, nr.GapBelow(gap))
     certificate = part.certificate()
     assert len(part.values) == end < 300
-    warning = "" if certificate.is_sound else ", not to be relied on"
+    warning = "" if certificate.is_sound else ", but an assumption of the certificate does not hold"
     assert part.ended == f"gap {certificate.gap:.3g} <= {gap:g}{warning}"
     assert certificate.gap <= gap
     assert (name == "bbkb") == bool(warning)  # whose constants here are not its theorem's
@@ -312,7 +312,7 @@ def test_a_refuted_certificate_is_not_passed_off_as_a_good_one() -> None:
         stop_when=nr.GapBelow(1.0),
     )
     assert result.ended.startswith("gap 0.")
-    assert result.ended.endswith(" <= 1, not to be relied on")
+    assert result.ended.endswith(" <= 1, but an assumption of the certificate does not hold")
 
 
 @pytest.mark.parametrize(

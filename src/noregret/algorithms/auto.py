@@ -59,16 +59,16 @@ def auto(
     cost = require_at_least("switch_cost", switch_cost, 0.0)
     if cost and workers > 1:
         raise ArgumentError(
-            f"switch_cost={cost:g} lengthens stays of one worker; workers={workers} evaluate "
-            "different candidates at the same time. Give one of the two."
+            f"switch_cost={cost:g} makes one worker stay longer on a candidate; "
+            f"workers={workers} evaluate different ones at the same time. Give one of the two."
         )
     family, names = family_for(points)
     if points.candidates:
         family = WithCandidateEffect(family)
     if cost and require_flag("deterministic", deterministic):
         raise ArgumentError(
-            f"switch_cost={cost:g} lengthens stays on a candidate; deterministic=True evaluates "
-            "none twice. Give one of the two."
+            f"switch_cost={cost:g} repeats evaluations of a candidate; deterministic=True "
+            "repeats none. Give one of the two."
         )
     learner = AutoPolicy(
         search=search_of(points),

@@ -207,7 +207,9 @@ class ResolvedSettings:
         that is the Bayesian theorem's.
         """
         if isinstance(acquisition, type) or not isinstance(acquisition, Acquisition | Thompson):
-            raise ArgumentError(f"acquisition must be one, such as UCB(), got {acquisition!r}.")
+            raise ArgumentError(
+                f"acquisition must be one such as noregret.UCB(), got {acquisition!r}."
+            )
         search, own, bound = search_of(self.pool), self.given["width"], self.given["norm_bound"]
         bandit = Bandit(
             search=search,
@@ -276,8 +278,8 @@ def resolved(
     unknown = set(given) - set(_SETTINGS)
     if unknown:
         raise ArgumentError(
-            f"unknown argument {sorted(unknown)[0]!r}; beside its own, every algorithm takes "
-            f"{', '.join(_SETTINGS)}."
+            f"unknown argument {sorted(unknown)[0]!r}; every algorithm takes, besides its "
+            f"own arguments, {', '.join(_SETTINGS)}."
         )
     values: dict[str, object] = {}
     for name, (default, check) in _SETTINGS.items():

@@ -53,7 +53,9 @@ class AutoView(ModelView):
         if self._state.model is not None:
             return self._state.model
         if not len(self._evidence.told):
-            raise NothingToldError("no value was told yet, so that there is no model to ask.")
+            raise NothingToldError(
+                "no value was told yet: there is nothing to learn a model from. Call tell() first."
+            )
         return self._fit(self._evidence)
 
     @cached_property

@@ -10,18 +10,13 @@ import numpy as np
 from noregret.arrays import Indices, Rows, Vector
 from noregret.optimizer.results import Units
 from noregret.optimizer.run_state import Asked, Records
-from noregret.policies import Evidence, ModelView
+from noregret.policies import SCORES, Evidence, ModelView
 from noregret.pools import Points
 from noregret.text import counted, digits, times
 
 NEAREST = 5  # evaluated candidates that are named
 UNLIKE = 0.1  # the correlation below which one tells next to nothing
 NAMED = 3  # batches and candidates that a sentence lists
-SCORES = {
-    "ExpectedImprovement": "expected improvement",
-    "KnowledgeGradient": "knowledge gradient",
-    "Thompson": "value of the sampled function",
-}
 
 
 @final
@@ -122,6 +117,8 @@ class Explanation:
                 f"evaluated {times(self.evaluations)}" if self.evaluations else "never evaluated"
             )
             return f"{self.id}: {often}{known}. This algorithm has no model to estimate it with."
+        if np.isinf(self.std):
+            return f"{self.id}: estimated at {self.mean:.6g}; how far off is not known yet."
         low, high = (digits(bound, self.std, 3) for bound in (self.lower, self.upper))
         many = f"{self.beta:.2g}"
         return (
@@ -155,11 +152,11 @@ class Explanation:
         if not len(asked.batches):
             return "This run has never asked for it."
         often = f"Asked for {times(int(asked.evaluations.sum()))}, in {_batches(asked.batches)}."
-        if np.isnan(asked.beta[-1]):
+        if np.isnan(asked.std[-1]):
             return often
         return (
-            f"{often} Batch {asked.batches[-1]} chose it when its standard deviation was "
-            f"{asked.std[-1]:.2g} and beta {asked.beta[-1]:.2g} ({asked.reasons[-1]})."
+            f"{often} When batch {asked.batches[-1]} was chosen ({asked.reasons[-1]}), its "
+            f"standard deviation was {asked.std[-1]:.2g} and beta {asked.beta[-1]:.2g}."
         )
 
     def _next_choice(self) -> str:
@@ -177,9 +174,8 @@ class Explanation:
             return f"No candidate has a better {by}; {leader}, whose is the same, comes first."
         if self.score != "UCB":
             rank = "" if self.rank is None else f"It ranks {self.rank} of {self.candidates}. "
-            return (
-                f"{rank}The next choice, by {by}, is {leader}: {first.mean:.6g} ± {first.std:.2g}."
-            )
+            off = "" if np.isinf(first.std) else f" ± {first.std:.2g}"
+            return f"{rank}The next choice, by {by}, is {leader}: {first.mean:.6g}{off}."
         rank = "It is not the next choice"
         if self.rank is not None:
             rank = f"It ranks {self.rank} of {self.candidates} as the next choice"

@@ -153,7 +153,7 @@ def averaged(means: object, counts: object, ids: int) -> tuple[Vector, Indices]:
     if averages.shape != (ids,) or amounts.shape != (ids,):
         raise TellError(
             f"tell() got {ids} ids, {averages.size} means and {amounts.size} counts; "
-            "it takes one mean and one count an id."
+            "it takes one mean and one count per id."
         )
     if ((amounts < 1) | (amounts > MOST_COUNT) | (amounts != np.floor(amounts))).any():
         raise TellError(

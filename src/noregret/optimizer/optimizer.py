@@ -292,7 +292,7 @@ class Optimizer:
         view, _ = self._look()
         with single_threaded_blas():
             lines = () if view is None else view.account(self._run_state.units.outwards)
-        return "\n".join(lines) or repr(self._policy)
+        return "\n".join(lines) or f"No model was learned: this run is by {self._policy!r}."
 
     @in_turn
     def save(self, path: str | os.PathLike[str]) -> None:

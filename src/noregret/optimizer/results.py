@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeVar, final
 
@@ -14,7 +15,7 @@ from noregret.policies import Evidence, ModelView
 from noregret.pools import Domain, Points
 from noregret.posteriors import Posterior
 from noregret.storable import storable
-from noregret.text import digits, times
+from noregret.text import counted, digits, times
 from noregret.widths import Assumptions
 
 Number = TypeVar("Number", float, Vector)
@@ -71,10 +72,12 @@ class Best:
 
     def __str__(self) -> str:
         often = f"evaluated {times(self.evaluations)}"
-        if np.isnan(self.std):
+        if math.isnan(self.std):
             return f"{self.id}: average {self.mean:.6g}, {often}"
+        if math.isinf(self.std):
+            return f"{self.id}: {self.mean:.6g}, how far off is not known yet, {often}"
         mean, low, high = (digits(at, self.std) for at in (self.mean, self.lower, self.upper))
-        band = "" if np.isnan(self.lower) else f" (between {low} and {high})"
+        band = "" if math.isnan(self.lower) else f" (between {low} and {high})"
         return f"{self.id}: {mean} ± {self.std:.2g}{band}, {often}"
 
 
@@ -106,7 +109,7 @@ class Evaluated:
 @final
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """How far the recommendation can be from the true best, with probability 1 − delta.
+    """How far `best()` can be from the best candidate, with probability 1 − delta.
 
     `guaranteed` bounds the value of candidate `id`, `reachable` that of any candidate; `gap` is
     the distance between them. It is worth what its `assumptions` are worth.
@@ -135,14 +138,26 @@ class Certificate:
 
     def __str__(self) -> str:
         marks = {True: "holds", False: "DOES NOT HOLD", None: "assumed"}
-        warning = "" if self.is_sound else "NOT TO BE RELIED ON, see below: "
-        lines = [
-            f"{warning}with probability {1 - self.delta:g}, {self.id} is within {self.gap:.4g} of "
-            f"the best (guaranteed {self.guaranteed:.6g}, reachable {self.reachable:.6g})",
-            f"by {self.theorem}, beta = {self.beta:.4g}, provided that",
-            *(f"  - {a.statement}: {marks[a.holds]}" for a in self.assumptions),
-        ]
-        return "\n".join(lines)
+        return "\n".join(
+            [
+                self._meaning(),
+                *(f"  - {each.statement}: {marks[each.holds]}" for each in self.assumptions),
+                f"Then the true value of {self.id} is {self.guaranteed:.6g} or better, and that of "
+                f"no candidate is better than {self.reachable:.6g}.",
+                f"By {self.theorem}; bounds lie beta = {self.beta:.4g} standard deviations from "
+                "the mean.",
+            ][: None if math.isfinite(self.gap) else -2]
+        )
+
+    def _meaning(self) -> str:
+        if math.isinf(self.gap):
+            return (
+                f"It is not known yet how far best() ({self.id}) is from the best candidate. To "
+                "bound that, all of this must hold:"
+            )
+        warning = "With" if self.is_sound else "NOT TO BE RELIED ON: with"
+        within = f"best() ({self.id}) is within {self.gap:.4g} of the best candidate"
+        return f"{warning} probability {1 - self.delta:g}, {within}, if all of this holds:"
 
 
 @final
@@ -169,6 +184,11 @@ class PosteriorView:
     floor: float
     _units: Units
     _domain: Domain
+
+    def __repr__(self) -> str:
+        model, points = self._posterior, counted(len(self._posterior.observed), "unique point")
+        noise = f"noise {model.noise_std:.3g} per evaluation"
+        return f"PosteriorView({model.kernel!r}, {noise}, {points}, beta={self.beta:.3g})"
 
     def mean(self, X: object) -> Vector:
         """Return the posterior mean of f at each row of X."""
@@ -207,7 +227,7 @@ def place_of_best(evidence: Evidence, means: Vector) -> int:
     if not allowed.any():
         raise NothingToldError(
             "there is no best candidate: no value was told of one that is in the pool and not "
-            "excluded."
+            "excluded. Call tell() first."
         )
     return int(np.argmax(np.where(allowed, means, -np.inf)))
 

@@ -39,8 +39,8 @@ class Asked:
 
     batches: Indices  # their numbers
     evaluations: Indices  # of the candidate, in each
-    std: Vector  # its standard deviation when the batch was opened; NaN without a model …
-    beta: Vector  # … and the width then
+    std: Vector  # its standard deviation when the batch was opened; NaN where not known …
+    beta: Vector  # … and by how much deviations were multiplied
     reasons: npt.NDArray[np.str_]  # why the batch ended
 
 

@@ -139,12 +139,12 @@ def _looked_up(truth: Vector, ids: object, optimizer: Optimizer) -> Vector:
     pool = optimizer.pool
     if not isinstance(pool, Candidates):
         raise ArgumentError(
-            "regret(truth=...) is one true value a candidate of a pool; a box has none. "
+            "regret(truth=...) is one true value per candidate of a pool; a box has none. "
             "Leave it out and give best=."
         )
     if truth.shape != (len(pool),):
         raise ArgumentError(
-            f"regret(truth=...) must hold one true value a candidate, {len(pool)} of them, "
+            f"regret(truth=...) must hold one true value per candidate, {len(pool)} of them, "
             f"got shape {truth.shape}."
         )
     return np.asarray(truth[pool.find(ids)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import final
 
@@ -15,10 +15,10 @@ from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.batching import BatchRule, Choice, Fill, Opening
 from noregret.kernels import probe_rows
 from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal, Purpose
-from noregret.policies.model_view import Guarantee, ModelView, rank_of
+from noregret.policies.model_view import SCORES, Guarantee, ModelView, rank_of
 from noregret.policies.starts import Start
 from noregret.pools import Picks
-from noregret.posteriors import Posterior
+from noregret.posteriors import ExactPosterior, Posterior
 from noregret.search import Ranking, Search
 from noregret.storable import storable
 from noregret.text import counted
@@ -34,7 +34,7 @@ FOUND = Assumption("the highest bound on the box was found (many starts, not eve
 class Belief:
     """What is remembered from the opening of one batch to the next."""
 
-    posterior: Posterior  # at the last opening
+    posterior: Posterior = field(repr=False)  # at the last opening
     information: Information
     norm_bound: float
     started: bool = False
@@ -57,8 +57,8 @@ class Bandit:
     2
     """
 
-    search: Search
-    prior: Posterior
+    search: Search = field(repr=False)
+    prior: Posterior = field(repr=False)
     acquisition: Acquisition | Thompson
     width: Width
     band: Width
@@ -266,18 +266,18 @@ class BanditView(ModelView):
     def account(self, outwards: Callable[[float], float]) -> tuple[str, ...]:
         """Say which parts were put together, and what they guarantee."""
         bandit, posterior = self._bandit, self.posterior
-        points, basis = counted(len(self._evidence.told), "unique point"), len(posterior.basis)
-        is_exact = basis == len(self._evidence.told)
-        belief = (
-            "Exact posterior on" if is_exact else f"Posterior through a dictionary of {basis} of"
-        )
+        points, belief = counted(len(self._evidence.told), "unique point"), "Exact posterior on"
+        if not isinstance(posterior, ExactPosterior):
+            belief = f"Posterior through a dictionary of {len(posterior.basis)} of"
         return (
             f"{belief} {points}; kernel {posterior.kernel!r}; noise {posterior.noise_std:.3g} per "
             "evaluation.",
-            f"Candidates are chosen by {self.score}, with beta = {self.beta:.3g} "
-            f"({type(bandit.width).__name__}); a batch ends by {bandit.batching!r}.",
-            f"Bounds hold with probability {1 - bandit.band.delta:g} by {bandit.band.theorem}, "
-            "under the assumptions that certificate() lists.",
+            f"The next choice is the candidate of highest {SCORES.get(self.score, self.score)}, "
+            f"with beta = {self.beta:.3g} by {type(bandit.width).__name__}; a batch ends by the "
+            f"rule {bandit.batching!r}.",
+            "The bounds of best() and certificate() hold with probability "
+            f"{1 - bandit.band.delta:g} by {bandit.band.theorem}, under the assumptions that "
+            "certificate() lists.",
         )
 
     def with_excluded(self, excluded: Mask) -> BanditView:

@@ -128,9 +128,9 @@ class Proposal:
         variances: Vector | None = None,
         diagnostics: ChoiceDiagnostics = ChoiceDiagnostics(),
     ) -> Proposal:
-        """Propose one evaluation of each point; policies without a model know no variances."""
+        """Propose one evaluation of each point; variances that nobody knows are NaN."""
         ones = np.ones(len(picks), dtype=np.int64)
-        known = np.zeros(len(picks)) if variances is None else variances
+        known = np.full(len(picks), np.nan) if variances is None else variances
         return cls(picks.rows, picks.X, ones, known, reason, diagnostics)
 
 

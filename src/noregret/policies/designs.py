@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import final
 
@@ -229,7 +229,7 @@ class MostUncertain(Design):
     """An `UncertaintyDesign` that knows its kernel."""
 
     size: int
-    search: Search
+    search: Search = field(repr=False)
     kernel: Kernel
     ridge: float
     reason = "start: the most uncertain candidates"

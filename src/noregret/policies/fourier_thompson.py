@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
@@ -18,11 +19,12 @@ from noregret.policies.model_view import Guarantee, ModelView
 from noregret.pools import Picks
 from noregret.posteriors import ExactPosterior, Observations, Posterior, cholesky
 from noregret.storable import storable
+from noregret.text import counted
 
 LEAST_RIDGE = 1e-8  # of the variance: V has condition t/ridge, and eps·10⁸·t must stay below 1
 NO_THEOREM = (
-    "ts_qff draws at random and has no band to certify with. For a certificate use a "
-    "confidence-bound algorithm, such as mini_gp_ucb or bbkb."
+    "ts_qff chooses by functions drawn at random, and no theorem here bounds what it finds. For a "
+    "certificate use a confidence-bound algorithm, such as mini_gp_ucb or bbkb."
 )
 
 
@@ -169,6 +171,16 @@ class FourierView(ModelView):
 
     def highest_bound(self, place: int) -> float:
         raise CertificateError(NO_THEOREM)
+
+    def account(self, outwards: Callable[[float], float]) -> tuple[str, ...]:
+        """Say how candidates are chosen."""
+        policy, points = self._policy, counted(len(self._evidence.told), "unique point")
+        return (
+            f"Posterior on {points} through {policy.features.size} quadrature Fourier features; "
+            f"noise {policy.noise_std:.3g} per evaluation.",
+            "The next choice is the best candidate of a function drawn from that posterior.",
+            f"There are no bounds: {self._policy.no_theorem}",
+        )
 
     def next_choice(self) -> Picks | None:
         """Costs an ask."""

@@ -19,6 +19,12 @@ from noregret.widths import Assumptions
 
 RANKED = 10**9  # multiplications, a second or so, up to which a rank among all candidates is found
 TIED = 1e-9  # of a score: closer ones are ties, as in search
+SCORES = {
+    "UCB": "upper confidence bound",
+    "ExpectedImprovement": "expected improvement",
+    "KnowledgeGradient": "knowledge gradient",
+    "Thompson": "value of the sampled function",
+}
 
 
 @final

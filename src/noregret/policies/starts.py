@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, final, runtime_checkable
 
 import numpy as np
@@ -75,7 +75,7 @@ class UncertaintySampling:
     Differs: the printed threshold 1/P on σ (not σ², and without limit − 1) does not give P.
     """
 
-    search: Search
+    search: Search = field(repr=False)
     kernel: Kernel
     ridge: float
     threshold: float  # on variance/ridge

@@ -204,7 +204,9 @@ class GapBelow:
             return None, memory
         if certificate.gap > self.gap:
             return None, GROWTH * told
-        warning = "" if certificate.is_sound else ", not to be relied on"
+        warning = (
+            "" if certificate.is_sound else ", but an assumption of the certificate does not hold"
+        )
         return f"gap {certificate.gap:.3g} <= {self.gap:g}{warning}", GROWTH * told
 
 
