@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import noregret as nr
 from evaluation.problems.speed import NOISE_STD, Problem
-from evaluation.speed.subjects import Work
 
 Options = dict[str, Any]
+
+
+class Work(TypedDict):
+    """The library's own count of what it did."""
+
+    rankings: int
+    refreshed: int
+    scanned: int
+    bytes: int
+    flops: int
+
 
 ALGORITHMS: dict[str, tuple[Callable[..., nr.Optimizer], Options]] = {
     "auto": (nr.auto, {}),
@@ -22,6 +32,7 @@ ALGORITHMS: dict[str, tuple[Callable[..., nr.Optimizer], Options]] = {
     "bbkb local": (nr.bbkb, {"limit": 2.0, "oversample": 2.0, "rule": "local"}),
     "mini_gp_ucb": (nr.mini_gp_ucb, {"limit": 2.0}),
     "mini_gp_ucb bayesian": (nr.mini_gp_ucb, {"limit": 2.0, "width": nr.BayesianWidth()}),
+    "mini thompson": (nr.mini, {"acquisition": nr.Thompson()}),
     "mini_gp_ei": (nr.mini_gp_ei, {"limit": 2.0}),
     "uniform": (nr.uniform, {}),
     "uniform by 100": (nr.uniform, {"batch_size": 100}),
@@ -44,10 +55,4 @@ def work_of(optimizer: nr.Optimizer) -> Work | None:
     counter = getattr(getattr(optimizer.policy, "search", None), "work", None)
     if counter is None:
         return None
-    return Work(
-        rankings=int(counter.rankings),
-        refreshed=int(counter.refreshed),
-        scanned=int(counter.scanned),
-        bytes=int(counter.bytes),
-        flops=int(counter.flops),
-    )
+    return cast(Work, {name: int(getattr(counter, name)) for name in Work.__annotations__})

@@ -13,7 +13,7 @@ import numpy as np
 
 from evaluation.methods.players import Advice
 from evaluation.problems.base import Observations, Problem
-from evaluation.problems.candidates import Parameter
+from evaluation.problems.candidates import Parameter, Space
 from noregret.arrays import Vector
 
 
@@ -21,15 +21,19 @@ from noregret.arrays import Vector
 class Optuna:
     """A study of one sampler, all its settings the defaults."""
 
-    def __init__(self, problem: Problem, sampler: Any) -> None:
+    def __init__(self, space: Space, sampler: Any) -> None:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._optuna, self._space = optuna, problem.space
+        self._optuna, self._space = optuna, space
         self.study = optuna.create_study(direction="maximize", sampler=sampler)
-        self.ranges = {one.name: _distribution(one) for one in problem.space.parameters}
+        self.ranges = {one.name: _distribution(one) for one in space.parameters}
         self._trial: Any = None
         self._row: int | None = None  # the member of a pool
+
+    @property
+    def asked(self) -> bool:
+        return self._trial is not None
 
     def ask(self, at_most: int) -> None:
         del at_most  # one at a time
@@ -43,19 +47,23 @@ class Optuna:
         return np.array([self._row])
 
     def tell(self, values: Vector) -> None:
-        value, params = float(values[0]), self._trial.params
-        if self._row is not None:
-            self._trial.set_user_attr("row", self._row)
-            params = self.member(self._row)
-        if params == self._trial.params:
+        value = float(values[0])
+        if self._row is None:
             self.study.tell(self._trial, value)
-            return
-        self.study.tell(self._trial, state=self._optuna.trial.TrialState.FAIL)
+        elif self.member(self._row) == self._trial.params:
+            self._trial.set_user_attr("row", self._row)
+            self.study.tell(self._trial, value)
+        else:
+            self.study.tell(self._trial, state=self._optuna.trial.TrialState.FAIL)
+            self.add(self._row, value)
+
+    def add(self, row: int, value: float) -> None:
+        """Add the evaluation of a member that was not suggested."""
         member = self._optuna.trial.create_trial(
-            params=params,
+            params=self.member(row),
             distributions=self.ranges,
             value=value,
-            user_attrs={"row": self._row},
+            user_attrs={"row": row},
         )
         self.study.add_trial(member)
 
@@ -66,10 +74,11 @@ class Optuna:
         return Advice(np.array([[_value(one, best) for one in self._space.parameters]]))
 
     def member(self, row: int) -> dict[str, str | int | float]:
+        """Return the parameters of a candidate, as Optuna knows them."""
         assert self._space.table is not None, "a box has no members"
-        values = self._space.table[row]
+        values = self._space.table[row].tolist()
         return {
-            one.name: _spoken(one, float(value))
+            one.name: one.levels[int(value)] if one.levels else int(value) if one.whole else value
             for one, value in zip(self._space.parameters, values, strict=True)
         }
 
@@ -77,34 +86,23 @@ class Optuna:
 def tpe(problem: Problem, seed: int) -> Optuna:
     from optuna.samplers import TPESampler
 
-    return Optuna(problem, TPESampler(multivariate=True, seed=seed))
+    return Optuna(problem.space, TPESampler(multivariate=True, seed=seed))
 
 
 def gp(problem: Problem, seed: int) -> Optuna:
     from optuna.samplers import GPSampler
 
-    return Optuna(problem, GPSampler(seed=seed))
+    return Optuna(problem.space, GPSampler(seed=seed))
 
 
 def _distribution(one: Parameter) -> Any:
-    from optuna.distributions import (
-        CategoricalDistribution,
-        FloatDistribution,
-        IntDistribution,
-    )
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if one.levels:
         return CategoricalDistribution(one.levels)
     if one.whole:
         return IntDistribution(int(one.low), int(one.high), log=one.log)
     return FloatDistribution(one.low, one.high, log=one.log)
-
-
-def _spoken(one: Parameter, value: float) -> str | int | float:
-    """Return a parameter's value as Optuna knows it."""
-    if one.levels:
-        return one.levels[int(value)]
-    return int(value) if one.whole else value
 
 
 def _value(one: Parameter, trial: Any) -> float:

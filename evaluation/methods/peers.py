@@ -9,17 +9,23 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, Protocol, final
+from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
 
 import noregret as nr
+from evaluation.methods.optuna import Optuna
+from evaluation.problems.candidates import Space
 from evaluation.problems.speed import DELTA, NOISE_STD, NORM_BOUND, RIDGE, Problem
 from noregret.arrays import Indices, Matrix, Vector
 
+# Fits a model to evaluations and returns the place of the highest UCB among choices:
+# of a kernel, the rows evaluated, their values, the choices, and beta.
+Highest: TypeAlias = Callable[[nr.Kernel, Matrix, Vector, Matrix, float], int]
+
 
 class Peer(Protocol):
-    """Chooses rows of a pool, one at a time."""
+    """Chooses rows of a pool, one at a time; `row` is not timed."""
 
     def load(self, rows: Indices, values: Vector) -> None:
         """Forget everything and know these evaluations."""
@@ -27,65 +33,65 @@ class Peer(Protocol):
 
     def tell(self, row: int, value: float) -> None: ...
 
-    def ask(self, beta: float, allowed: Indices | None = None) -> int:
-        """Return the row to evaluate next, of those allowed."""
+    def ask(self, beta: float, allowed: Indices | None = None) -> None:
+        """Decide what to evaluate next, among the rows allowed."""
+        ...
+
+    def row(self) -> int:
+        """Return the row that was decided on."""
         ...
 
 
 @final
-class RunState:
-    """Evaluations in order, for peers that are given all of them at every ask."""
+class Refitted:
+    """A peer that is given all evaluations at each ask."""
 
-    def __init__(self) -> None:
-        self.rows: list[int] = []
-        self.values: list[float] = []
+    def __init__(self, problem: Problem, highest: Highest) -> None:
+        self._problem, self._highest = problem, highest
+        self._rows: list[int] = []
+        self._values: list[float] = []
+        self._row = -1
 
     def load(self, rows: Indices, values: Vector) -> None:
-        self.rows, self.values = rows.tolist(), values.tolist()
+        self._rows, self._values = rows.tolist(), values.tolist()
 
     def tell(self, row: int, value: float) -> None:
-        self.rows.append(row)
-        self.values.append(value)
+        self._rows.append(row)
+        self._values.append(value)
+
+    def ask(self, beta: float, allowed: Indices | None = None) -> None:
+        k, X = self._problem.kernel, self._problem.X
+        choices = X if allowed is None else X[allowed]
+        at = self._highest(k, X[self._rows], np.array(self._values), choices, beta)
+        self._row = at if allowed is None else int(allowed[at])
+
+    def row(self) -> int:
+        return self._row
 
 
-@final
-class BoTorch:
+def botorch(kernel: nr.Kernel, X: Matrix, values: Vector, choices: Matrix, beta: float) -> int:
     """SingleTaskGP with kernel and noise fixed, UCB, `optimize_acqf_discrete` over the pool."""
+    import torch
+    from botorch.acquisition import UpperConfidenceBound
+    from botorch.models import SingleTaskGP
+    from botorch.optim import optimize_acqf_discrete
+    from gpytorch.means import ZeroMean
 
-    def __init__(self, problem: Problem) -> None:
-        import torch
-
-        self._torch = torch
-        self._X = torch.from_numpy(problem.X)
-        self._kernel = problem.kernel
-        self._run_state = RunState()
-        self.load, self.tell = self._run_state.load, self._run_state.tell
-
-    def ask(self, beta: float, allowed: Indices | None = None) -> int:
-        from botorch.acquisition import UpperConfidenceBound
-        from botorch.models import SingleTaskGP
-        from botorch.optim import optimize_acqf_discrete
-        from gpytorch.means import ZeroMean
-
-        torch = self._torch
-        y = torch.tensor(self._run_state.values, dtype=torch.float64)[:, None]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that y is not standardised: the prior is right
-            model = SingleTaskGP(
-                self._X[self._run_state.rows],
-                y,
-                torch.full_like(y, RIDGE),
-                covar_module=_gpytorch_kernel(self._kernel),
-                mean_module=ZeroMean(),
-                outcome_transform=None,
-            )
-            model.eval()
-            choices = self._X if allowed is None else self._X[allowed]
-            best, _ = optimize_acqf_discrete(
-                UpperConfidenceBound(model, beta=beta**2), q=1, choices=choices
-            )
-        at = int((choices == best).all(dim=1).nonzero()[0, 0])
-        return at if allowed is None else int(allowed[at])
+    y, among = torch.from_numpy(values)[:, None], torch.from_numpy(choices)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that y is not standardised: the prior is right
+        model = SingleTaskGP(
+            torch.from_numpy(X),
+            y,
+            torch.full_like(y, RIDGE),
+            covar_module=_gpytorch_kernel(kernel),
+            mean_module=ZeroMean(),
+            outcome_transform=None,
+        )
+        model.eval()
+        ucb = UpperConfidenceBound(model, beta=beta**2)
+        best, _ = optimize_acqf_discrete(ucb, q=1, choices=among)
+    return int((among == best).all(dim=1).nonzero()[0, 0])
 
 
 def _gpytorch_kernel(kernel: nr.Kernel) -> Any:
@@ -106,95 +112,59 @@ def _gpytorch_kernel(kernel: nr.Kernel) -> Any:
     return made
 
 
-@final
-class ScikitLearn:
-    """GaussianProcessRegressor with kernel and noise fixed, and its UCB over the pool."""
+def scikit_learn(kernel: nr.Kernel, X: Matrix, values: Vector, choices: Matrix, beta: float) -> int:
+    """GaussianProcessRegressor with kernel and noise fixed, UCB over the pool."""
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, Matern
 
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        self._run_state = RunState()
-        self.load, self.tell = self._run_state.load, self._run_state.tell
-
-    def ask(self, beta: float, allowed: Indices | None = None) -> int:
-        from sklearn.gaussian_process import GaussianProcessRegressor
-        from sklearn.gaussian_process.kernels import RBF, Matern
-
-        k, X = self._problem.kernel, self._problem.X
-        assert isinstance(k, nr.RBF | nr.Matern)
-        shape = RBF if isinstance(k, nr.RBF) else lambda scale: Matern(scale, nu=k.nu)
-        model = GaussianProcessRegressor(shape(k.lengthscale), alpha=RIDGE, optimizer=None)
-        model.fit(X[self._run_state.rows], np.array(self._run_state.values))
-        choices = X if allowed is None else X[allowed]
-        mean, std = model.predict(choices, return_std=True)
-        at = int(np.argmax(mean + beta * std))
-        return at if allowed is None else int(allowed[at])
+    assert isinstance(kernel, nr.RBF | nr.Matern)
+    shape = RBF if isinstance(kernel, nr.RBF) else lambda scale: Matern(scale, nu=kernel.nu)
+    model = GaussianProcessRegressor(shape(kernel.lengthscale), alpha=RIDGE, optimizer=None)
+    mean, std = model.fit(X, values).predict(choices, return_std=True)
+    return int(np.argmax(mean + beta * std))
 
 
 @final
-class Optuna:
+class InBox:
     """An Optuna sampler in the pool's box; what it suggests is snapped to the nearest row.
 
-    A pool as a categorical of N values would be unfair to it. Snapping is not timed.
+    A pool as a categorical of N values would be unfair to it.
     """
 
     def __init__(self, problem: Problem, sampler: str) -> None:
         import optuna
 
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        self._optuna, self._problem, self._sampler = optuna, problem, sampler
-        X = problem.X
-        self._box = {
-            f"x{i}": optuna.distributions.FloatDistribution(X[:, i].min(), X[:, i].max())
-            for i in range(X.shape[1])
-        }
-        self._trial: Any = None
-        self._study = self._fresh()
-
-    def _fresh(self) -> Any:
-        made = {
-            "gp": self._optuna.samplers.GPSampler,
-            "tpe": self._optuna.samplers.TPESampler,
-        }[self._sampler](seed=self._problem.seed)
-        return self._optuna.create_study(direction="maximize", sampler=made)
+        self._space = Space.of({f"x{at}": column for at, column in enumerate(problem.X.T)})
+        kind: Any = getattr(optuna.samplers, sampler)
+        self._sampler: Callable[[], Any] = lambda: kind(seed=problem.seed)
+        self._study = Optuna(self._space, self._sampler())
 
     def load(self, rows: Indices, values: Vector) -> None:
-        self._study, self._trial = self._fresh(), None
-        for row, value in zip(rows, values, strict=True):
-            self._add(int(row), float(value))
-
-    def _add(self, row: int, value: float) -> None:
-        x = self._problem.X[row]
-        trial = self._optuna.trial.create_trial(
-            params={name: float(x[i]) for i, name in enumerate(self._box)},
-            distributions=self._box,
-            value=value,
-        )
-        self._study.add_trial(trial)
+        self._study = Optuna(self._space, self._sampler())
+        for row, value in zip(rows.tolist(), values.tolist(), strict=True):
+            self._study.add(row, value)
 
     def tell(self, row: int, value: float) -> None:
-        if self._trial is None:
-            self._add(row, value)
+        if self._study.asked:
+            self._study.tell(np.array([value]))
         else:
-            self._study.tell(self._trial, value)
+            self._study.add(row, value)
 
-    def ask(self, beta: float, allowed: Indices | None = None) -> int:
+    def ask(self, beta: float, allowed: Indices | None = None) -> None:
         """Let the sampler suggest; it has widths of its own, and may suggest what it knows."""
         del beta, allowed
-        self._trial = self._study.ask(self._box)
-        return -1  # `snapped` says which row, outside of the time measured
+        self._study.ask(1)
 
-    def snapped(self) -> int:
-        """Return the row nearest to what was suggested."""
-        x = np.array([self._trial.params[name] for name in self._box])
-        return int(np.argmin(((self._problem.X - x) ** 2).sum(axis=1)))
+    def row(self) -> int:
+        return int(self._study.points()[0])
 
 
 PEERS: dict[str, Callable[[Problem], Peer]] = {
-    "botorch": BoTorch,
-    "scikit-learn": ScikitLearn,
-    "optuna gp": lambda problem: Optuna(problem, "gp"),
-    "optuna tpe": lambda problem: Optuna(problem, "tpe"),
+    "botorch": lambda problem: Refitted(problem, botorch),
+    "scikit-learn": lambda problem: Refitted(problem, scikit_learn),
+    "optuna gp": lambda problem: InBox(problem, "GPSampler"),
+    "optuna tpe": lambda problem: InBox(problem, "TPESampler"),
 }
 
 

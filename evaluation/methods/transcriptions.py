@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -98,9 +99,14 @@ def _resparsified(history: History, variance: Vector, seed: int, step: int) -> I
     return rows[drawn] if drawn.size else rows[[int(np.argmax(p))]]
 
 
+def first_row(problem: Problem) -> int:
+    """Return the row that the library draws to start from."""
+    return int(stream(problem.seed, Purpose.START, 0).integers(len(problem.X), size=1)[0])
+
+
 def _started(problem: Problem, T: int) -> History:
     history = History.empty(problem, T)
-    history.evaluate([problem.first_row()])
+    history.evaluate([first_row(problem)])
     return history
 
 
@@ -221,3 +227,11 @@ def mini_gp_ucb(problem: Problem, T: int, *, limit: float = 2.0) -> Indices:
         repeats = (limit - 1.0) * RIDGE / max(float(variance[row]), 1e-300)
         history.evaluate([row] * max(1, math.floor(min(repeats, history.room))))
     return np.array(history.chosen, dtype=np.int64)
+
+
+ALGORITHMS: dict[str, Callable[[Problem, int], Indices]] = {
+    "bkb": bkb,
+    "bbkb global": bbkb,
+    "bbkb local": partial(bbkb, local=True),
+    "mini_gp_ucb": mini_gp_ucb,
+}

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
 import numpy as np
 
 from noregret.arrays import Matrix, Vector
@@ -41,3 +45,33 @@ def ackley(X: Matrix) -> Vector:
     root = np.sqrt((X**2).mean(axis=1))
     waves = np.cos(2 * np.pi * X).mean(axis=1)
     return np.asarray(20 * np.exp(-0.2 * root) + np.exp(waves) - 20 - np.e)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Landscape:
+    """A function on a box, what is best there, and a kernel to match."""
+
+    f: Callable[[Matrix], Vector]
+    bounds: tuple[tuple[float, float], ...]
+    best: float
+    lengthscale: float
+
+    def scaled(self) -> tuple[Callable[[Matrix], Vector], float]:
+        """Return f with mean 0 and standard deviation 1 over the box, and its best value."""
+        low, high = np.array(self.bounds).T
+        some = self.f(np.random.default_rng(0).uniform(low, high, (20_000, len(low))))
+        mean, std = float(some.mean()), float(some.std())
+        return lambda X: (self.f(X) - mean) / std, (self.best - mean) / std
+
+    def unit(self, X: Matrix) -> Matrix:
+        """Return points on the unit cube, where the kernel compares them."""
+        low, high = np.array(self.bounds).T
+        return np.asarray((X - low) / (high - low))
+
+
+LANDSCAPES = {
+    "branin": Landscape(branin, ((-5.0, 10.0), (0.0, 15.0)), -0.397887, 0.3),
+    "hartmann6": Landscape(hartmann6, ((0.0, 1.0),) * 6, 3.32237, 0.4),
+    "ackley10": Landscape(ackley, ((-5.0, 10.0),) * 10, 0.0, 0.6),
+}

@@ -10,9 +10,6 @@ import numpy as np
 
 import noregret as nr
 from noregret.arrays import Indices, Rows, Vector
-from noregret.kernels import as_kernel
-from noregret.policies import Purpose, stream
-from noregret.posteriors import Observations
 
 NOISE_STD = 0.05
 RIDGE = NOISE_STD**2
@@ -42,11 +39,6 @@ class Problem:
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1,)))
         return NOISE_STD * rng.standard_normal(T)
 
-    def first_row(self) -> int:
-        """Return the row that the library draws to start from."""
-        rng = stream(self.seed, Purpose.START, 0)
-        return int(rng.integers(len(self.X), size=1)[0])
-
     def regret(self, rows: Indices) -> float:
         """Return how much evaluations of these rows fell short of the best, in all."""
         return float(self.f.max() * len(rows) - self.f[rows].sum())
@@ -68,6 +60,8 @@ def kernel_of(name: str, d: int) -> nr.Kernel:
     if name == "scikit":
         from sklearn.gaussian_process.kernels import RBF  # heavy, and no other case needs it
 
+        from noregret.kernels import as_kernel
+
         return as_kernel(RBF(lengthscale))
     raise ValueError(f"kernel must be rbf, matern52, ard or scikit, got {name!r}.")
 
@@ -88,6 +82,8 @@ def exact_posterior(
     known: nr.Evaluated, X: Rows, kernel: nr.Kernel, noise_std: float
 ) -> nr.ExactPosterior:
     """Return the posterior on what is known, at features X, as a user would make it."""
+    from noregret.posteriors import Observations  # here: other cases need public names alone
+
     n, dim = X.shape
     told = Observations(np.arange(n), X, known.evaluations.astype(np.float64), known.averages)
     prior = nr.ExactPosterior.prior(kernel, noise_std=noise_std, ridge=noise_std**2, dim=dim)

@@ -1,28 +1,341 @@
-"""Every case, by name."""
+"""The cases, as data: those with goals first, in the order in which they are run."""
 
 from __future__ import annotations
 
-from evaluation.speed.boxes import box_cases
-from evaluation.speed.breadth import breadth_cases
-from evaluation.speed.case import Case
-from evaluation.speed.kernels import kernel_cases
-from evaluation.speed.refits import refit_cases
-from evaluation.speed.scaling import scaling_cases
-from evaluation.speed.side_by_side import side_by_side_cases
-from evaluation.speed.subjects import Sizes
-from evaluation.speed.targets import target_cases
+from collections.abc import Iterator
+
+from evaluation.speed.goals import (
+    Case,
+    Goal,
+    Quantity,
+    largest,
+    median,
+    peak_gb,
+    ratio,
+    same_choices,
+    seconds,
+    seconds_of_steps,
+    slope_in,
+    so_far,
+    touched,
+)
+from evaluation.speed.growth import growth_cases
+from evaluation.speed.subjects import Subject, subject
+
+N, T = 20_640, 10_000
+MILLION = 10**6
+MINI, GLOBAL, LOCAL, STICKY = "mini_gp_ucb", "bbkb global", "bbkb local", "bbkb global sticky"
+SMALL = (
+    *("gp_ucb", "gp_ei", "gp_bucb", "bkb", GLOBAL, LOCAL, MINI, "mini_gp_ei", "uniform"),
+    "epsilon_greedy",
+)
 
 
-def all_cases(*, quick: bool = False) -> dict[str, Case]:
-    """Return every case in the order in which they are run: those with goals first."""
-    sizes = Sizes(quick)
-    cases = [
-        *target_cases(sizes),
-        *kernel_cases(sizes),
-        *box_cases(sizes),
-        *breadth_cases(sizes),
-        *refit_cases(sizes),
-        *scaling_cases(sizes),
-        *side_by_side_cases(sizes),
+def library(
+    algorithm: str, *, N: int = N, T: int = T, kernel: str = "rbf", seeds: int = 3
+) -> Subject:
+    """A whole run of the library."""
+    return subject(algorithm, "loop", seeds=seeds, algorithm=algorithm, N=N, T=T, kernel=kernel)
+
+
+def paper(
+    algorithm: str, *, N: int = N, T: int = T, kernel: str = "rbf", seeds: int = 3
+) -> Subject:
+    """A whole run of a paper's pseudo-code."""
+    settings = {"algorithm": algorithm, "N": N, "T": T, "kernel": kernel}
+    return Subject(f"transcription of {algorithm}", "transcription", settings, seeds)
+
+
+def faster(slow: Subject, fast: Subject, limit: float) -> Goal:
+    text = f"{fast.label}: times as fast as {slow.label}"
+    return Goal(text, ratio(seconds(slow), seconds(fast)), "≥", limit, "×")
+
+
+def less_regret(text: str, fast: Subject, slow: Subject, limit: float = 1.3) -> Goal:
+    return Goal(text, ratio(median(fast, "regret"), median(slow, "regret")), "≤", limit, "×")
+
+
+def alike(fast: Subject, slow: Subject, text: str = "choices as in the transcription") -> Goal:
+    return Goal(text, same_choices(fast, slow), "≥", 100, "%")
+
+
+def against_papers() -> Iterator[Case]:
+    """Return the runs at the papers' size, and far beyond it."""
+    mini, long, own = library(MINI), library(MINI, T=MILLION), paper(MINI)
+    fresh, sticky, slow = library(GLOBAL), library(STICKY), paper(GLOBAL)
+    yield Case(
+        "mini",
+        "MINI-GP-UCB, N = 20 640, T = 10⁴, limit 2",
+        (mini, own, slow),
+        (
+            faster(slow, mini, 100),
+            less_regret("regret over that of the transcription", mini, slow),
+            Goal("seconds", seconds(mini), "≤", 0.5, "s"),
+            alike(mini, own, "choices as in its own transcription"),
+        ),
+    )
+    yield Case(
+        "mini-million",
+        "MINI-GP-UCB, N = 20 640, T = 10⁶, limit 2",
+        (long, mini),
+        (Goal("time over that of T = 10⁴", ratio(seconds(long), seconds(mini)), "≤", 1.5, "×"),),
+    )
+    yield Case(
+        "bbkb",
+        "BBKB global, N = 20 640, T = 10⁴, limit 2, q̄ = 2",
+        (fresh, sticky, slow),
+        (
+            faster(slow, fresh, 20),
+            faster(slow, sticky, 20),
+            alike(fresh, slow, "fresh: choices as in the transcription"),
+        ),
+        note="The goal of 20 × is for one of fresh and sticky; both are shown.",
+    )
+    fast, slow = library(LOCAL), paper(LOCAL)
+    yield Case(
+        "bbkb-local",
+        "BBKB local, N = 20 640, T = 10⁴, limit 2, q̄ = 2",
+        (fast, slow),
+        (faster(slow, fast, 40), alike(fast, slow)),
+    )
+    fast, slow = library("bkb", T=2000), paper("bkb", T=2000, seeds=1)
+    step = median(fast, lambda figures: 1e3 * figures["seconds"] / figures["evaluations"])
+    yield Case(
+        "bkb",
+        "BKB, N = 20 640, T = 2000, sequential",
+        (fast, slow),
+        (
+            faster(slow, fast, 10),
+            alike(fast, slow),
+            Goal("milliseconds a step", step, "≤", None, "ms"),
+        ),
+        note="The transcription at one seed, for it takes minutes.",
+    )
+    bayes, rkhs = (library(f"{MINI}{width}", N=MILLION, T=MILLION) for width in (" bayesian", ""))
+    peak = largest(median(bayes, peak_gb), median(rkhs, peak_gb))
+    yield Case(
+        "million",
+        "MINI-GP-UCB, N = T = 10⁶",
+        (bayes, rkhs),
+        (
+            Goal("seconds, Bayesian width", seconds(bayes), "≤", 10, "s"),
+            Goal("seconds, RKHS width", seconds(rkhs), "≤", 45, "s"),
+            Goal("peak memory", peak, "≤", 6, "GB"),
+            Goal("rows touched an update", largest(touched(bayes), touched(rkhs)), "≤", 2, "%"),
+        ),
+    )
+    run = library(STICKY, N=MILLION, T=100_000, seeds=1)
+    yield Case(
+        "bbkb-million",
+        "BBKB, N = 10⁶, T = 10⁵",
+        (run,),
+        (
+            Goal("seconds, at least", so_far(run, "seconds"), "≤", 300, "s"),
+            Goal("peak memory", median(run, peak_gb), "≤", 12, "GB"),
+            Goal("peak memory so far", so_far(run, peak_gb), "≤", None, "GB"),
+        ),
+        note="One seed; a sticky dictionary, which is followed lazily at this size.",
+    )
+
+
+def exact() -> Case:
+    runs = [
+        subject(f"{name}, distinct", "distinct", algorithm=name, N=N, T=2000)
+        for name in ("gp_ucb", "gp_bucb")
     ]
-    return {case.name: case for case in cases}
+    ts = [10, 100, 300, 1000, 2000]
+    label = "BoTorch at t = 10, 100, 300, 1000, 2000 of it"
+    peer = subject(label, "same steps", seeds=1, peer="botorch", N=N, ts=ts)
+    text = "{}: times as fast as BoTorch on the same steps"
+    return Case(
+        "exact",
+        "GP-UCB and GP-BUCB exact, N = 20 640, T = 2000 distinct points",
+        (*runs, peer),
+        tuple(
+            Goal(text.format(run.label), ratio(seconds_of_steps(peer), seconds(run)), "≥", 20, "×")
+            for run in runs
+        ),
+        note="BoTorch is timed at some steps of the library's run, with the same data, kernel, "
+        "noise and width; its total is by powers of t between them. One seed.",
+    )
+
+
+def one_tell() -> Case:
+    run = subject("one tell", "tell", algorithm=MINI, N=N, n=1000, values=MILLION)
+    goal = Goal("seconds", seconds(run), "≤", 0.1, "s")
+    return Case("tell", "one tell of 10⁶ values over 10³ candidates", (run,), (goal,))
+
+
+def flat() -> Case:
+    label = "mini_gp_ucb, all told of 300 candidates"
+    counts = [
+        subject(label, "counts", algorithm=MINI, N=N, n=300, T=many)
+        for many in (3000, 30_000, 300_000, 3_000_000)
+    ]
+    whole = [library(MINI, T=many) for many in (T, 100_000, MILLION)]
+    return Case(
+        "flat",
+        "total time against T at fixed n and N = 20 640",
+        (*counts, *whole),
+        (
+            Goal("slope of log time, told n = 300", slope_in("T", counts), "≤", 0.1),
+            Goal("slope of log time, whole runs", slope_in("T", whole), "≤", 0.1),
+        ),
+    )
+
+
+def small() -> Case:
+    runs = [library(name, N=500, T=100) for name in SMALL]
+    loading = subject("import noregret, beyond numpy and scipy.linalg", "imports", seeds=1)
+    return Case(
+        "small",
+        "small problems: N = 500, T = 100",
+        (*runs, loading),
+        (
+            Goal("seconds of the slowest", largest(*map(seconds, runs)), "≤", 0.3, "s"),
+            Goal("seconds to import", seconds(loading), "≤", 0.1, "s"),
+        ),
+    )
+
+
+def same_gains(kernel: str, title: str, many: int) -> Case:
+    """The gains with another kernel; rough functions need large dictionaries, and so a small T."""
+    runs = {GLOBAL: (many, 20), LOCAL: (many, 40), "bkb": (500, 10)}
+    slow = {name: paper(name, T=t, kernel=kernel, seeds=1) for name, (t, _) in runs.items()}
+    fast = {name: library(name, T=t, kernel=kernel) for name, (t, _) in runs.items()}
+    mini = library(MINI, T=many, kernel=kernel)
+    return Case(
+        kernel,
+        f"the same gains with {title}",
+        (mini, *fast.values(), *slow.values()),
+        (
+            faster(slow[GLOBAL], mini, 100),
+            less_regret("regret over that of BBKB", mini, slow[GLOBAL]),
+            *(faster(slow[name], fast[name], limit) for name, (_, limit) in runs.items()),
+        ),
+        note=f"T = {many}, BKB at T = 500. Transcriptions at one seed.",
+    )
+
+
+def short_runs(name: str, title: str, note: str, *, N: int, T: int, kernel: str) -> Case:
+    """MINI-GP-UCB and BBKB against their transcriptions, at a size that these can bear."""
+    mini, bbkb, sticky = (library(one, N=N, T=T, kernel=kernel) for one in (MINI, GLOBAL, STICKY))
+    own, slow = (paper(one, N=N, T=T, kernel=kernel, seeds=1) for one in (MINI, GLOBAL))
+    text = "{}: choices as in its own transcription"
+    return Case(
+        name,
+        title,
+        (mini, bbkb, sticky, own, slow),
+        (
+            faster(slow, mini, 100),
+            less_regret("regret over that of BBKB", mini, slow),
+            faster(slow, bbkb, 20),
+            faster(slow, sticky, 20),
+            alike(mini, own, text.format(MINI)),
+            alike(bbkb, slow, text.format(GLOBAL)),
+        ),
+        note=note,
+    )
+
+
+def box(name: str, T: int) -> Case:
+    """A function on a box, searched uphill and by random candidates."""
+    uphill = subject("gp_ei, uphill", "box", function=name, search="uphill", T=T)
+    label, drawn = "gp_ei, 10⁵ random candidates a step", 100_000
+    random = subject(label, "box", function=name, search="random", candidates=drawn, T=T)
+    ahead = "steps at which no random candidate scores higher"
+    return Case(
+        f"box-{name}",
+        f"a box: {name}, {T} evaluations",
+        (uphill, random),
+        (
+            Goal("times as fast", ratio(seconds(random), seconds(uphill)), "≥", 1, "×"),
+            Goal(ahead, median(uphill, "ahead"), "≥", 95, "%"),
+            less_regret("regret of the recommendation over that of random", uphill, random, 1),
+        ),
+        note="Regret is that of the recommendation, f having standard deviation 1 over the box.",
+    )
+
+
+def thompson() -> Case:
+    run = subject("mini(Thompson())", "thompson", seeds=1, N=MILLION, T=100_000)
+    ask = median(run, lambda figures: figures["seconds"] / figures["batches"])
+    return Case(
+        "thompson",
+        "Thompson sampling, N = 10⁶, T = 10⁵",
+        (run,),
+        (
+            Goal("seconds", seconds(run), "≤", None, "s"),
+            Goal("seconds an ask", ask, "≤", None, "s"),
+            Goal("an ask over one pass", ratio(ask, median(run, "one_pass")), "≤", 5, "×"),
+        ),
+        note="A pass computes mean and variance at every row on the last posterior.",
+    )
+
+
+def history() -> Case:
+    run = subject("bbkb, n = 10⁵ told at once", "history", N=100_000, n=100_000)
+    return Case(
+        "history",
+        "BBKB after 10⁵ past evaluations, N = 10⁵",
+        (run,),
+        (
+            Goal("seconds to tell and to ask", seconds(run), "≤", 10, "s"),
+            Goal("members of the dictionary", median(run, "members"), "≤", None),
+            Goal("seconds of the next batch", median(run, "one_pass"), "≤", None, "s"),
+        ),
+        note="Half of them in the pool, half off it, all different.",
+    )
+
+
+def refits() -> Case:
+    sizes = {"small": (1000, 200), "short": (N, 200), "large": (100_000, 200), "long": (N, T)}
+    runs = {
+        name: subject(f"auto, N = {n}, T = {t}", "refits", N=n, T=t)
+        for name, (n, t) in sizes.items()
+    }
+
+    def share(run: Subject) -> Quantity:
+        return median(run, lambda figures: 100.0 * figures["one_pass"] / figures["seconds"])
+
+    return Case(
+        "refits",
+        "what learning the model takes of auto's time",
+        tuple(runs.values()),
+        tuple(
+            Goal(f"time spent on learning, {name}", share(run), "≤", 20, "%")
+            for name, run in runs.items()
+        ),
+        note="The first fit of a process loads what SciPy climbs with, 0.1 s of each run.",
+    )
+
+
+CASES = {
+    case.name: case
+    for case in (
+        *against_papers(),
+        *(exact(), one_tell(), flat(), small()),
+        same_gains("matern52", "Matérn-5/2", 2000),
+        same_gains("ard", "RBF with a lengthscale a feature", T),
+        short_runs(
+            "scikit",
+            "a kernel of scikit-learn, N = 20 640, T = 2000",
+            "Its RBF, with the lengthscale of the others. Transcriptions at one seed.",
+            N=N,
+            T=2000,
+            kernel="scikit",
+        ),
+        short_runs(
+            "molecules",
+            "docking scores of 49 706 molecules by Tanimoto on 2048 bits, T = 300",
+            "Enamine 50k (Graff et al. 2021), f scaled to 0 on average and 1 at the best. "
+            "Transcriptions at one seed, with the library's kernel.",
+            N=49_706,
+            T=300,
+            kernel="tanimoto",
+        ),
+        *(box("branin", 60), box("hartmann6", 120), box("ackley10", 200)),
+        *(thompson(), history(), refits()),
+        *growth_cases(),
+    )
+}

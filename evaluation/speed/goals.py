@@ -1,10 +1,10 @@
-"""What must be shown: quantities computed from results, each held against a limit."""
+"""Cases: what is measured together, and what it must show, each figure held against a limit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, final
+from typing import Literal, NamedTuple, TypeAlias, cast, final
 
 import numpy as np
 
@@ -12,141 +12,16 @@ from evaluation.speed.results import Results
 from evaluation.speed.subjects import Figures, Subject
 
 GB = 1e9
+Read: TypeAlias = Callable[[Figures], float | None]
 
 
-class Quantity(Protocol):
+@final
+@dataclass(frozen=True, slots=True)
+class Quantity:
     """A number that results give, or do not give yet."""
 
-    def of(self, results: Results) -> float | None: ...
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Median:
-    """A figure of a subject, the median over its seeds."""
-
-    subject: Subject
-    figure: Callable[[Figures], float | None]
-
-    def of(self, results: Results) -> float | None:
-        return results.median(self.subject, self.figure)
-
-
-def seconds(subject: Subject) -> Median:
-    """The time of a whole run."""
-    return Median(subject, lambda figures: figures.get("seconds"))
-
-
-def milliseconds_a_step(subject: Subject) -> Median:
-    """The time of a run, an evaluation."""
-    return Median(subject, lambda figures: 1e3 * figures["seconds"] / figures["evaluations"])
-
-
-def regret(subject: Subject) -> Median:
-    """The regret of a run, an evaluation."""
-    return Median(subject, lambda figures: figures.get("regret"))
-
-
-def peak_gb(subject: Subject) -> Median:
-    """The peak memory of a run's process."""
-    return Median(subject, lambda figures: figures["peak"] / GB)
-
-
-def touched(subject: Subject) -> Median:
-    """The percentage of the pool's rows that a ranking touched."""
-    N = subject.settings["N"]
-    assert isinstance(N, int)
-    return Median(subject, lambda figures: touched_percent(figures, N))
-
-
-def seconds_of_steps(subject: Subject, T: int) -> Median:
-    """The time of T steps of which some were timed."""
-    return Median(subject, lambda figures: integrated(figures.get("steps", []), T))
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SoFar:
-    """The largest figure of a subject, runs that were stopped before their end included."""
-
-    subject: Subject
-    figure: Callable[[Figures], float | None]
-
-    def of(self, results: Results) -> float | None:
-        found = [self.figure(figures) for figures in results.begun(self.subject)]
-        return max((value for value in found if value is not None), default=None)
-
-    def is_final(self, results: Results) -> bool:
-        """Tell whether every run came to its end."""
-        return len(results.done(self.subject)) == self.subject.seeds
-
-
-def seconds_so_far(subject: Subject) -> SoFar:
-    """The time of a run, at least."""
-    return SoFar(subject, lambda figures: figures.get("seconds"))
-
-
-def peak_gb_so_far(subject: Subject) -> SoFar:
-    """The peak memory of a run's process, at least."""
-    return SoFar(subject, lambda figures: figures["peak"] / GB)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """One quantity over another."""
-
-    above: Quantity
-    below: Quantity
-
-    def of(self, results: Results) -> float | None:
-        above, below = self.above.of(results), self.below.of(results)
-        return None if above is None or below is None or below == 0 else above / below
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Largest:
-    """The largest of several quantities, once all are known."""
-
-    quantities: tuple[Quantity, ...]
-
-    def of(self, results: Results) -> float | None:
-        found = [quantity.of(results) for quantity in self.quantities]
-        known = [value for value in found if value is not None]
-        return max(known) if known and len(known) == len(found) else None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Slope:
-    """The slope of log time against the log of a setting, over subjects."""
-
-    subjects: tuple[Subject, ...]
-    setting: str
-
-    def of(self, results: Results) -> float | None:
-        timed = [(subject, seconds(subject).of(results)) for subject in self.subjects]
-        pairs = [
-            (float(size), value)
-            for subject, value in timed
-            if value is not None and isinstance(size := subject.settings[self.setting], int)
-        ]
-        return slope(pairs) if len(pairs) == len(self.subjects) else None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SameChoices:
-    """Up to which percentage of evaluations two subjects chose alike, at the worst common seed."""
-
-    one: Subject
-    other: Subject
-
-    def of(self, results: Results) -> float | None:
-        pairs = list(zip(results.done(self.one), results.done(self.other), strict=False))
-        shares = [_alike(a.get("marks", []), b.get("marks", [])) for a, b in pairs]
-        return min(shares) if len(shares) == min(self.one.seeds, self.other.seeds) else None
+    of: Callable[[Results], float | None]
+    is_final: Callable[[Results], bool] = lambda _: True  # else it may still grow
 
 
 @final
@@ -163,26 +38,125 @@ class Goal:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """How a goal stands; `met` is None where it is not known."""
+class Case:
+    """Subjects measured side by side, and what they must show."""
+
+    name: str
+    title: str
+    subjects: tuple[Subject, ...]
+    goals: tuple[Goal, ...] = ()
+    note: str = ""
+    against: str = ""  # the setting that grows along the series of a scaling case
+
+
+class Verdict(NamedTuple):
+    """How a goal is met."""
 
     figure: float | None
-    met: bool | None
-
-    @property
-    def word(self) -> str:
-        return "–" if self.met is None else ("met" if self.met else "missed")
+    word: Literal["met", "missed", "–"]  # the last where it is not known
 
 
 def judge(goal: Goal, results: Results) -> Verdict:
     """Hold a goal against results; sizes of a quick run prove nothing."""
     figure = goal.quantity.of(results)
     if figure is None or goal.limit is None or results.quick:
-        return Verdict(figure, None)
-    met = figure <= goal.limit if goal.sense == "≤" else figure >= goal.limit
-    if met and isinstance(goal.quantity, SoFar) and not goal.quantity.is_final(results):
-        return Verdict(figure, None)  # the rest may still pass the limit
-    return Verdict(figure, bool(met))
+        return Verdict(figure, "–")
+    if figure > goal.limit if goal.sense == "≤" else figure < goal.limit:
+        return Verdict(figure, "missed")
+    return Verdict(figure, "met" if goal.quantity.is_final(results) else "–")
+
+
+def median(subject: Subject, figure: str | Read) -> Quantity:
+    """A figure of a subject, the median over its seeds."""
+    read = _read(figure)
+    return Quantity(lambda results: results.median(subject, read))
+
+
+def so_far(subject: Subject, figure: str | Read) -> Quantity:
+    """The largest figure of a subject, runs that were stopped before their end included."""
+    read = _read(figure)
+
+    def largest_yet(results: Results) -> float | None:
+        found = map(read, results.begun(subject))
+        return max((value for value in found if value is not None), default=None)
+
+    return Quantity(largest_yet, lambda results: results.all_done(subject))
+
+
+def seconds(subject: Subject) -> Quantity:
+    """The time of a whole run."""
+    return median(subject, "seconds")
+
+
+def peak_gb(figures: Figures) -> float:
+    """The peak memory of a run's process."""
+    return figures["peak"] / GB
+
+
+def touched(subject: Subject) -> Quantity:
+    """The percentage of the pool's rows that a ranking touched."""
+
+    def of(results: Results) -> float | None:
+        N = results.sized(subject).settings["N"]
+        return results.median(subject, lambda figures: touched_percent(figures, N))
+
+    return Quantity(of)
+
+
+def seconds_of_steps(subject: Subject) -> Quantity:
+    """The time of all steps up to the last of those that were to be timed."""
+
+    def of(results: Results) -> float | None:
+        last = results.sized(subject).settings["ts"][-1]
+        return results.median(subject, lambda figures: integrated(figures.get("steps", []), last))
+
+    return Quantity(of)
+
+
+def ratio(above: Quantity, below: Quantity) -> Quantity:
+    """One quantity over another."""
+
+    def of(results: Results) -> float | None:
+        over, under = above.of(results), below.of(results)
+        return None if over is None or not under else over / under
+
+    return Quantity(of)
+
+
+def largest(*quantities: Quantity) -> Quantity:
+    """The largest of several quantities, once all are known."""
+
+    def of(results: Results) -> float | None:
+        known = [value for one in quantities if (value := one.of(results)) is not None]
+        return max(known) if len(known) == len(quantities) else None
+
+    return Quantity(of)
+
+
+def slope_in(setting: str, subjects: Sequence[Subject]) -> Quantity:
+    """The slope of log time against the log of a setting, over subjects."""
+
+    def of(results: Results) -> float | None:
+        pairs = [
+            (float(results.sized(subject).settings[setting]), value)
+            for subject in subjects
+            if (value := seconds(subject).of(results)) is not None
+        ]
+        return slope(pairs) if len(pairs) == len(subjects) else None
+
+    return Quantity(of)
+
+
+def same_choices(one: Subject, other: Subject) -> Quantity:
+    """Up to which percentage of evaluations two subjects chose alike, at the worst common seed."""
+
+    def of(results: Results) -> float | None:
+        pairs = zip(results.done(one), results.done(other), strict=False)
+        shares = [_alike(a.get("marks", []), b.get("marks", [])) for a, b in pairs]
+        common = min(results.sized(subject).seeds for subject in (one, other))
+        return min(shares) if len(shares) == common else None
+
+    return Quantity(of)
 
 
 def touched_percent(figures: Figures, N: int) -> float | None:
@@ -214,10 +188,12 @@ def integrated(steps: Sequence[tuple[int, float]], T: int) -> float | None:
     return float(np.exp(logs).sum())
 
 
+def _read(figure: str | Read) -> Read:
+    if isinstance(figure, str):
+        return lambda figures: cast(float | None, figures.get(figure))
+    return figure
+
+
 def _alike(one: list[str], other: list[str]) -> float:
-    alike = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        alike += 1
-    return 100.0 * alike / max(len(one), 1)
+    differ = (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return 100.0 * next(differ, min(len(one), len(other))) / max(len(one), 1)

@@ -7,26 +7,33 @@ import os
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
-from typing import cast
+from importlib import import_module
+from typing import Any, cast
 
-from evaluation.speed.machine import Machine, describe
-from evaluation.speed.subjects import Figures, Floor, Settings, Subject
+from evaluation.speed.machine import Machine, describe, measure_floor
+from evaluation.speed.meter import Meter
+from evaluation.speed.subjects import Figures, Floor, Subject
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 GRACE = 600.0  # seconds for setting up, beyond what a measurement may take
 TAIL = 400  # characters of an error that are kept
+ELSEWHERE = {"box": "boxes", "refits": "refits"} | dict.fromkeys(  # runners that are not in `runs`
+    ("transcription", "peer asks", "same steps", "race"), "races"
+)
 
 
-def measured(subject: Subject, seed: int, threads: int) -> Figures:
-    """Return the figures of a subject at a seed; an error is a figure too."""
+def measured(subject: Subject, seed: int, threads: int, source: str = "") -> Figures:
+    """Return the figures of a subject at a seed; an error is a figure too.
+
+    The package is imported from `source`, a folder, if one is given.
+    """
     task = {
         "runner": subject.runner,
         "settings": dict(subject.settings),
         "seed": seed,
         "most_seconds": subject.most_seconds,
     }
-    found = cast(Figures, _spawn(task, threads, 2 * subject.most_seconds + GRACE))
+    found = cast(Figures, _spawn(task, threads, 2 * subject.most_seconds + GRACE, source))
     if found.get("threads", 0) > threads:
         return {"error": f"ran on {found['threads']} threads in place of {threads}"}
     return found
@@ -37,12 +44,16 @@ def measured_machine(threads: int) -> tuple[Machine, Floor]:
     found = _spawn({"runner": "machine", "threads": threads}, threads, GRACE)
     if "error" in found:
         raise RuntimeError(f"the machine could not be measured: {found['error']}")
-    return cast(Machine, found["machine"]), cast(Floor, found["floor"])
+    return found["machine"], found["floor"]
 
 
-def _spawn(task: dict[str, object], threads: int, timeout: float) -> dict[str, object]:
+def _spawn(
+    task: dict[str, object], threads: int, timeout: float, source: str = ""
+) -> dict[str, Any]:
     """Run a task in a fresh interpreter, whose BLAS threads are fixed before NumPy is loaded."""
     environment = {**os.environ, **dict.fromkeys(THREADS, str(threads))}
+    if source:
+        environment["PYTHONPATH"] = source
     command = [sys.executable, "-m", "evaluation.speed.measure", json.dumps(task)]
     try:
         run = subprocess.run(
@@ -53,20 +64,16 @@ def _spawn(task: dict[str, object], threads: int, timeout: float) -> dict[str, o
     lines = run.stdout.strip().splitlines()
     if run.returncode or not lines:
         return {"error": f"exit {run.returncode}: {run.stderr[-TAIL:]}"}
-    return cast(dict[str, object], json.loads(lines[-1]))
+    return cast(dict[str, Any], json.loads(lines[-1]))
 
 
-def _run(task: dict[str, object]) -> object:
-    if task["runner"] == "machine":
-        from evaluation.speed.floor import measure_floor
-
-        return {"machine": describe(), "floor": measure_floor(cast(int, task["threads"]))}
-    from evaluation.speed.meter import Meter
-
-    runner = _runners()[cast(str, task["runner"])]
-    meter = Meter(cast(float, task["most_seconds"]))
-    figures = runner(cast(Settings, task["settings"]), cast(int, task["seed"]), meter)
-    return {**figures, "threads": _threads()}
+def _run(task: dict[str, Any]) -> object:
+    name = task["runner"]
+    if name == "machine":
+        return {"machine": describe(), "floor": measure_floor(task["threads"])}
+    module = import_module(f"evaluation.speed.{ELSEWHERE.get(name, 'runs')}")
+    runner, meter = getattr(module, name.replace(" ", "_")), Meter(task["most_seconds"])
+    return {**runner(task["settings"], task["seed"], meter), "threads": _threads()}
 
 
 def _threads() -> int:
@@ -74,27 +81,6 @@ def _threads() -> int:
     from threadpoolctl import threadpool_info
 
     return max((int(pool["num_threads"]) for pool in threadpool_info()), default=0)
-
-
-def _runners() -> dict[str, Callable[..., Figures]]:
-    from evaluation.speed import boxes, breadth, races, refits, runs
-
-    return {
-        "loop": runs.loop,
-        "distinct": runs.distinct,
-        "transcription": runs.transcription,
-        "asks": runs.asks,
-        "tell": runs.one_tell,
-        "counts": runs.counts,
-        "imports": runs.imports,
-        "box": boxes.box,
-        "thompson": breadth.thompson,
-        "history": breadth.history,
-        "refits": refits.refits,
-        "peer asks": races.peer_asks,
-        "same steps": races.same_steps,
-        "race": races.race,
-    }
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ import resource
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import final
 
 from evaluation.speed.subjects import Figures
@@ -21,31 +20,27 @@ class Meter:
     """Times what happens inside `with meter:`; several stretches add up.
 
     Peak memory is of the process, from the first stretch on where the system can start that count
-    anew (Linux), else since the process began. One measurement a process makes it its own.
+    again (Linux), else since the process began. One measurement per process makes it its own.
     """
 
     def __init__(self, most_seconds: float) -> None:
         self.most_seconds = most_seconds
         self.seconds = 0.0
         self._before: int | None = None
-        self._top = 0
+        self._peak = 0
         self._since: float | None = None
 
     def __enter__(self) -> Meter:
         if self._before is None:
-            _restart_peak()
-            self._before = resident()
+            if CLEAR.exists() and os.access(CLEAR, os.W_OK):
+                CLEAR.write_text(RESET_PEAK)
+            self._before = resident("VmRSS")
         self._since = time.perf_counter()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.seconds, self._since = self.elapsed, None
-        self._top = peak()
+        self._peak = resident("VmHWM")
 
     @property
     def elapsed(self) -> float:
@@ -60,34 +55,14 @@ class Meter:
 
     def figures(self) -> Figures:
         """Return seconds and memory."""
-        beyond = max(0, self._top - (self._before or 0))
-        return Figures(seconds=self.seconds, peak=self._top, beyond=beyond)
+        beyond = max(0, self._peak - (self._before or 0))
+        return Figures(seconds=self.seconds, peak=self._peak, beyond=beyond)
 
 
-def resident() -> int:
-    """Return the bytes resident now; where the system does not say, at most so far."""
-    return _status("VmRSS") or _most()
-
-
-def peak() -> int:
-    """Return the bytes resident at most."""
-    return _status("VmHWM") or _most()
-
-
-def _status(name: str) -> int:
-    if not STATUS.exists():
-        return 0
-    for line in STATUS.read_text().splitlines():
+def resident(name: str) -> int:
+    """Return the bytes resident now (VmRSS) or at most (VmHWM); at most, if Linux says nothing."""
+    for line in STATUS.read_text().splitlines() if STATUS.exists() else ():
         if line.startswith(name + ":"):
             return int(line.split()[1]) * 1024
-    return 0
-
-
-def _most() -> int:
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def _restart_peak() -> None:
-    if CLEAR.exists() and os.access(CLEAR, os.W_OK):
-        CLEAR.write_text(RESET_PEAK)

@@ -1,4 +1,4 @@
-"""Runs of the peers: single asks after a given history, and whole races."""
+"""Runs of the papers' pseudo-code, and of the peers: single asks, and whole races."""
 
 from __future__ import annotations
 
@@ -6,28 +6,33 @@ import time
 
 import numpy as np
 
-from evaluation.methods.peers import PEERS, Optuna, Peer, rkhs_beta
+from evaluation.methods import transcriptions
+from evaluation.methods.peers import PEERS, Peer, rkhs_beta
 from evaluation.problems.speed import Problem
 from evaluation.speed.meter import Meter
-from evaluation.speed.runs import distinct_rows, integer, integers, problem_of, told
+from evaluation.speed.runs import of_run, problem_of, run, told
 from evaluation.speed.subjects import Figures, Settings
 from noregret.arrays import Indices, Vector
 
 WARM_UP = 12  # evaluations known to a first ask that is not timed: it loads and sets up much
 
 
+def transcription(settings: Settings, seed: int, meter: Meter) -> Figures:
+    """Run a paper's pseudo-code."""
+    problem, T = problem_of(settings, seed), settings["T"]
+    with meter:
+        rows = transcriptions.ALGORITHMS[settings["algorithm"]](problem, T)
+    return of_run(problem, rows, meter, T)
+
+
 def peer_asks(settings: Settings, seed: int, meter: Meter) -> Figures:
     """Time one ask of a peer after each of several numbers of evaluations, until time is up."""
-    problem, ts = problem_of(settings, seed), integers(settings["ts"])
-    peer = PEERS[str(settings["peer"])](problem)
+    problem, ts = problem_of(settings, seed), settings["ts"]
     rows, values = told(problem, max(*ts, WARM_UP))
-    _warm_up(peer, problem, rows, values)
-    figures = Figures(steps=[])
+    peer, figures = _warmed_up(settings, problem, rows, values), Figures(steps=[])
     for t in ts:
         peer.load(rows[:t], values[:t])
-        figures["steps"].append(
-            (t, _timed(peer, rkhs_beta(problem.kernel, problem.X[rows[:t]]), None, meter)[1])
-        )
+        figures["steps"].append((t, _asked(peer, problem, rows[:t], meter)[1]))
         if meter.is_over:
             break
     return {**figures, **meter.figures()}
@@ -35,17 +40,16 @@ def peer_asks(settings: Settings, seed: int, meter: Meter) -> Figures:
 
 def same_steps(settings: Settings, seed: int, meter: Meter) -> Figures:
     """Time a peer at some steps of the library's own run, and see whether it would choose alike."""
-    problem, ts = problem_of(settings, seed), integers(settings["ts"])
-    peer = PEERS[str(settings["peer"])](problem)
-    rows, _ = distinct_rows(problem, "gp_ucb", max(ts) + 1, Meter(meter.most_seconds))
+    problem, ts = problem_of(settings, seed), settings["ts"]
+    own = Meter(meter.most_seconds)
+    _, rows = run("gp_ucb", problem, max(ts) + 1, own, distinct=True)
     values = problem.f[rows] + problem.noise(len(rows))
-    _warm_up(peer, problem, rows, values)
-    figures, agreed = Figures(steps=[]), []
+    peer, figures = _warmed_up(settings, problem, rows, values), Figures(steps=[])
+    agreed = []
     for t in ts:
         peer.load(rows[:t], values[:t])
-        beta = rkhs_beta(problem.kernel, problem.X[rows[:t]])
-        allowed = np.setdiff1d(np.arange(len(problem.X)), rows[:t])
-        chosen, seconds = _timed(peer, beta, allowed, meter)
+        others = np.setdiff1d(np.arange(len(problem.X)), rows[:t])
+        chosen, seconds = _asked(peer, problem, rows[:t], meter, others)
         figures["steps"].append((t, seconds))
         agreed.append(chosen == rows[t])
         if meter.is_over:
@@ -55,37 +59,33 @@ def same_steps(settings: Settings, seed: int, meter: Meter) -> Figures:
 
 def race(settings: Settings, seed: int, meter: Meter) -> Figures:
     """Let a peer choose T evaluations one by one; only its own asks and tells are timed."""
-    problem, T = problem_of(settings, seed), integer(settings["T"])
-    peer = PEERS[str(settings["peer"])](problem)
-    _warm_up(peer, problem, *told(problem, WARM_UP))
+    problem, T = problem_of(settings, seed), settings["T"]
+    peer = _warmed_up(settings, problem, *told(problem, WARM_UP))
     peer.load(np.empty(0, dtype=np.int64), np.empty(0))
-    noise, rows = problem.noise(T), [problem.first_row()]
+    noise, rows = problem.noise(T), [transcriptions.first_row(problem)]
     while True:
         with meter:
             peer.tell(rows[-1], float(problem.f[rows[-1]] + noise[len(rows) - 1]))
         if len(rows) == T or meter.is_over:
             break
-        rows.append(_timed(peer, rkhs_beta(problem.kernel, problem.X[rows]), None, meter)[0])
-    chosen = np.array(rows, dtype=np.int64)
-    figures: Figures = {
-        **meter.figures(),
-        "regret": problem.regret(chosen) / len(chosen),
-        "evaluations": len(chosen),
-        "unique": len(np.unique(chosen)),
-    }
-    if len(chosen) < T:
-        figures["stopped"] = len(chosen)
-    return figures
+        rows.append(_asked(peer, problem, np.array(rows), meter)[0])
+    return of_run(problem, np.array(rows, dtype=np.int64), meter, T)
 
 
-def _warm_up(peer: Peer, problem: Problem, rows: Indices, values: Vector) -> None:
+def _warmed_up(settings: Settings, problem: Problem, rows: Indices, values: Vector) -> Peer:
+    peer = PEERS[settings["peer"]](problem)
     peer.load(rows[:WARM_UP], values[:WARM_UP])
     peer.ask(2.0, np.arange(min(100, len(problem.X))))
+    return peer
 
 
-def _timed(peer: Peer, beta: float, allowed: Indices | None, meter: Meter) -> tuple[int, float]:
+def _asked(
+    peer: Peer, problem: Problem, known: Indices, meter: Meter, allowed: Indices | None = None
+) -> tuple[int, float]:
+    """Return the row that a peer chooses, and the seconds of its ask."""
+    beta = rkhs_beta(problem.kernel, problem.X[known])
     start = time.perf_counter()
     with meter:
-        row = peer.ask(beta, allowed)
+        peer.ask(beta, allowed)
     seconds = time.perf_counter() - start
-    return (peer.snapped() if isinstance(peer, Optuna) else row), seconds
+    return peer.row(), seconds

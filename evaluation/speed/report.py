@@ -1,17 +1,13 @@
-"""docs/results/benchmarks.md, written from results alone."""
+"""docs/results/benchmarks.md and its plots, written from results alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from evaluation.speed.case import Case
-from evaluation.speed.goals import slope
-from evaluation.speed.plots import plot
+from evaluation.speed.goals import Case, slope
 from evaluation.speed.results import Results
-from evaluation.speed.rows import COLUMNS, NONE, goal_line, rows_of, size
-from evaluation.speed.series import series_of
-from evaluation.speed.subjects import Figures, Subject
+from evaluation.speed.rows import asks_table, figures_table, goals_table, growth_table, series_of
 
 METHOD = """\
 Every measurement runs in a process of its own on fixed BLAS threads. Seconds are those of the
@@ -30,17 +26,24 @@ t-th evaluation are the same for every competitor. Transcriptions are the papers
 vectorised NumPy with lazy UCBs (BBKB 2020, appendix A.3), and draw the same dictionaries. Molecules
 are read from the folder that NOREGRET_DATA names, or from ../shared/data beside the checkout.
 """
+AXES = {
+    "T": "evaluations",
+    "N": "candidates in the pool",
+    "d": "features",
+    "unique": "different candidates evaluated",
+}
+COLOURS, STYLES = 10, ("-", "--", ":")  # a line that has another's colour is dashed
 
 
 def write_report(cases: Iterable[Case], results: Results, out: Path) -> Path:
     """Write benchmarks.md and its plots under `out`, for the cases that were measured."""
     shown = [case for case in cases if any(results.of(subject) for subject in case.subjects)]
-    parts = ["# Benchmarks", _opening(results), "## Goals", _goals(shown, results)]
+    parts = ["# Benchmarks", _opening(results), "## Goals", goals_table(shown, results)]
     parts += ["## Figures", *(_case(case, results, out) for case in shown)]
     parts += ["## How it was measured", METHOD]
     path = out / "benchmarks.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n\n".join(part.strip() for part in parts if part) + "\n")
+    path.write_text("\n\n".join(part.strip() for part in parts) + "\n")
     return path
 
 
@@ -57,81 +60,55 @@ def _opening(results: Results) -> str:
         )
     floors = [figures["floor"] for figures in results.cells.values() if "floor" in figures]
     if floors:
-        read = sorted(floor["bandwidth"] / 1e9 for floor in floors)
-        flops = sorted(floor["flops"] / 1e9 for floor in floors)
-        lines.append(f"\nFloor: {_range(read)} GB/s read, {_range(flops)} GFLOP/s in float64.")
+        read, flops = (_range([one[of] / 1e9 for one in floors]) for of in ("bandwidth", "flops"))
+        lines.append(f"\nFloor: {read} GB/s read, {flops} GFLOP/s in float64.")
     return "\n".join(lines)
 
 
 def _range(values: Sequence[float]) -> str:
-    low, high = f"{values[0]:.3g}", f"{values[-1]:.3g}"
+    low, high = f"{min(values):.3g}", f"{max(values):.3g}"
     return low if low == high else f"{low} to {high}"
 
 
-def _goals(cases: Sequence[Case], results: Results) -> str:
-    rows = [(case.title, *goal_line(goal, results)) for case in cases for goal in case.goals]
-    return _markdown(("case", "goal", "figure", "verdict"), rows)
-
-
 def _case(case: Case, results: Results, out: Path) -> str:
-    parts = [f"### {case.title}", f"`python -m evaluation.speed {case.name}`"]
-    if case.note:
-        parts.append(case.note)
+    parts = [f"### {case.title}", f"`python -m evaluation.speed {case.name}`", case.note]
+    parts.append(case_table(case, results))
+    if case.against and (drawn := plot(case, results, out / "benchmarks")) is not None:
+        parts.append(f"![{case.title}](benchmarks/{drawn.name})")
+    return "\n\n".join(part for part in parts if part)
+
+
+def case_table(case: Case, results: Results) -> str:
+    """Return the figures of a case as its kind of table."""
     if case.against:
-        parts.append(_grid(case, results))
-        drawn = plot(case, results, out / "benchmarks")
-        if drawn is not None:
-            parts.append(f"![{case.title}](benchmarks/{drawn.name})")
-    elif any("ts" in subject.settings for subject in case.subjects) and not case.goals:
-        parts.append(_asks(case, results))
-    else:
-        parts.append(_markdown(COLUMNS, [row.cells for row in rows_of(case, results)]))
-    return "\n\n".join(parts)
+        return growth_table(case, results)
+    only_asks = any("ts" in subject.settings for subject in case.subjects) and not case.goals
+    return (asks_table if only_asks else figures_table)(case, results)
 
 
-def _grid(case: Case, results: Results) -> str:
-    """A row a series, a column a size."""
+def plot(case: Case, results: Results, folder: Path) -> Path | None:
+    """Draw time against what grows, with the slope of each line; None if nothing was measured."""
     lines = series_of(case, results)
-    sizes = sorted({x for line in lines.values() for x, _ in line})
-    rows = []
-    for name, line in lines.items():
-        taken = dict(line)
-        cells = [f"{taken[x]:.3g}" if x in taken else NONE for x in sizes]
+    if not lines:
+        return None
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    for at, (name, line) in enumerate(lines.items()):
+        x, y = zip(*sorted(line), strict=True)
         fitted = slope(line)
-        rows.append((name, *cells, NONE if fitted is None else f"{fitted:.2f}"))
-    return _markdown((case.against, *(size(int(x)) for x in sizes), "slope"), rows)
-
-
-def _asks(case: Case, results: Results) -> str:
-    """A row a competitor and pool, a column a number of evaluations known."""
-    ts = sorted({t for subject in case.subjects for t in _times(subject)})
-    rows: list[tuple[str, ...]] = []
-    for subject in case.subjects:
-        N = size(subject.settings.get("N"))
-        for figures in results.of(subject):
-            rows.append((subject.label, N, *_steps(figures, "steps", ts)))
-            if "later" in figures:
-                rows.append(
-                    (f"{subject.label}, following another", N, *_steps(figures, "later", ts))
-                )
-    return _markdown(("ask of", "N", *(f"t = {size(t)}" for t in ts)), rows)
-
-
-def _times(subject: Subject) -> list[int]:
-    ts = subject.settings.get("ts")
-    return ts if isinstance(ts, list) else []
-
-
-def _steps(figures: Figures, which: str, ts: Sequence[int]) -> list[str]:
-    held = figures.get("later", []) if which == "later" else figures.get("steps", [])
-    taken = dict(held)
-    return [f"{taken[t]:.3g}" if t in taken else NONE for t in ts]
-
-
-def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(_plain(cell) for cell in line) + " |" for line in lines)
-
-
-def _plain(cell: str) -> str:
-    return cell.replace("|", "\\|").replace("\n", " ")
+        label = name if fitted is None else f"{name} (slope {fitted:.2f})"
+        style = STYLES[at // COLOURS % len(STYLES)]
+        axes.loglog(x, y, style, marker="o", markersize=4, label=label)
+    axes.set_xlabel(AXES[case.against])
+    axes.set_ylabel("seconds")
+    axes.set_title(case.title, fontsize=10)
+    axes.grid(visible=True, which="major", alpha=0.3)
+    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{case.name.lower()}.png"
+    figure.savefig(path, dpi=130)
+    return path

@@ -1,83 +1,19 @@
-"""The rows of the table, as text: for the terminal and for the report alike."""
+"""The tables of a case, as text: for the terminal and for the report alike."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
-from evaluation.speed.case import Case
-from evaluation.speed.floor import floor_seconds
-from evaluation.speed.goals import Goal, judge, touched_percent
+from evaluation.reports import markdown
+from evaluation.speed.goals import Case, judge, seconds, slope, touched_percent
+from evaluation.speed.machine import floor_seconds
 from evaluation.speed.results import Results
 from evaluation.speed.subjects import Figures, Subject
 
-COLUMNS = (
-    "what",
-    "N",
-    "T",
-    "seconds",
-    "peak MB",
-    "of it run",
-    "unique",
-    "passes",
-    "touched",
-    "moved GB",
-    "× floor",
-    "regret",
-)
 NONE = "–"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A subject of a case, in COLUMNS."""
-
-    cells: tuple[str, ...]
-
-
-def rows_of(case: Case, results: Results) -> list[Row]:
-    """Return a row a subject."""
-    return [row_of(subject, results) for subject in case.subjects]
-
-
-def row_of(subject: Subject, results: Results) -> Row:
-    """Return medians over seeds, with the range of seconds; or why there are none."""
-    N, T = subject.settings.get("N"), subject.settings.get("T")
-    d = subject.settings.get("d")
-    label = subject.label if d is None else f"{subject.label}, d = {d}"
-    done = results.done(subject)
-    if not done:
-        blank = [NONE] * (len(COLUMNS) - 4)
-        return Row((label, size(N), size(T), results.trouble(subject), *blank))
-    n = N if isinstance(N, int) else 0
-    return Row(
-        (
-            label,
-            size(N),
-            size(T),
-            _seconds(done),
-            _median(done, lambda f: f["peak"] / 1e6, "{:.0f}"),
-            _median(done, lambda f: f["beyond"] / 1e6, "{:.0f}"),
-            _median(done, lambda f: f.get("unique"), "{:.0f}"),
-            _median(done, lambda f: passes(f, n), "{:.3g}"),
-            _median(done, lambda f: touched_percent(f, n), "{:.2g} %"),
-            _median(done, moved_gb, "{:.3g}"),
-            _median(done, over_floor, "{:.3g}"),
-            _median(done, lambda f: f.get("regret"), "{:.4f}"),
-        )
-    )
-
-
-def goal_line(goal: Goal, results: Results) -> tuple[str, str, str]:
-    """Return a goal's text with its limit, the figure found, and the verdict."""
-    verdict = judge(goal, results)
-    unit = f" {goal.unit}" if goal.unit else ""
-    limit = "reported" if goal.limit is None else f"{goal.sense} {goal.limit:g}{unit}"
-    figure = NONE if verdict.figure is None else f"{verdict.figure:.3g}{unit}"
-    return f"{goal.text}: {limit}", figure, verdict.word
+Line: TypeAlias = list[tuple[float, float]]  # (what grows, seconds)
 
 
 def passes(figures: Figures, N: int) -> float | None:
@@ -95,31 +31,108 @@ def moved_gb(figures: Figures) -> float | None:
 def over_floor(figures: Figures) -> float | None:
     """Return seconds over the least that the machine needs for the bytes and flops counted."""
     work, floor = figures.get("work"), figures.get("floor")
-    if not work or not floor:
-        return None
-    least = floor_seconds(work, floor)
+    least = floor_seconds(work, floor) if work and floor else 0
     return figures["seconds"] / least if least > 0 else None
 
 
-def size(value: object) -> str:
-    """Return a number of candidates or evaluations with its thousands apart."""
-    return f"{value:,}".replace(",", " ") if isinstance(value, int) else NONE
+COLUMNS: dict[str, tuple[Callable[[Figures, int], float | None], str]] = {
+    "peak MB": (lambda figures, _: figures["peak"] / 1e6, "{:.0f}"),
+    "of it run": (lambda figures, _: figures["beyond"] / 1e6, "{:.0f}"),
+    "unique": (lambda figures, _: figures.get("unique"), "{:.0f}"),
+    "passes": (passes, "{:.3g}"),
+    "touched": (touched_percent, "{:.2g} %"),
+    "moved GB": (lambda figures, _: moved_gb(figures), "{:.3g}"),
+    "× floor": (lambda figures, _: over_floor(figures), "{:.3g}"),
+    "regret": (lambda figures, _: figures.get("regret"), "{:.4f}"),
+}
+
+
+def figures_table(case: Case, results: Results) -> str:
+    """Return a row per subject."""
+    rows = [_row(subject, results) for subject in case.subjects]
+    return markdown.table(("what", "N", "T", "seconds", *COLUMNS), rows)
+
+
+def _row(subject: Subject, results: Results) -> list[str]:
+    """Return medians over seeds, with the range of seconds; or why there are none."""
+    settings, done = results.sized(subject).settings, results.done(subject)
+    label = f"{subject.label}, d = {settings['d']}" if "d" in settings else subject.label
+    head = [label, size(settings.get("N")), size(settings.get("T"))]
+    if not done:
+        return [*head, results.trouble(subject), *[NONE] * len(COLUMNS)]
+    cells = []
+    for figure, form in COLUMNS.values():
+        found = [figure(one, settings.get("N", 0)) for one in done]
+        known = [value for value in found if value is not None]
+        cells.append(form.format(statistics.median(known)) if known else NONE)
+    return [*head, _seconds(done), *cells]
 
 
 def _seconds(done: list[Figures]) -> str:
-    asks = [
-        figures["later" if "later" in figures else "steps"]
-        for figures in done
-        if "steps" in figures
-    ]
-    if asks:
-        t, seconds = asks[0][-1]
-        return f"{seconds:.3g} an ask at t = {t}"
-    taken = sorted(figures["seconds"] for figures in done)
-    middle = f"{statistics.median(taken):.3g}"
-    return middle if len(taken) == 1 else f"{middle} ({taken[0]:.3g} to {taken[-1]:.3g})"
+    if "steps" in done[0]:
+        t, taken = done[0].get("later", done[0]["steps"])[-1]
+        return f"{taken:.3g} an ask at t = {t}"
+    low, *_, high = sorted([figures["seconds"] for figures in done] * 2)
+    middle = f"{statistics.median(figures['seconds'] for figures in done):.3g}"
+    return middle if len(done) == 1 else f"{middle} ({low:.3g} to {high:.3g})"
 
 
-def _median(done: list[Figures], figure: Callable[[Figures], float | None], form: str) -> str:
-    known = [value for value in map(figure, done) if value is not None]
-    return form.format(statistics.median(known)) if known else NONE
+def goals_table(cases: Iterable[Case], results: Results) -> str:
+    """Return a row per goal: its limit, the figure found, and the verdict."""
+    rows = []
+    for case in cases:
+        for goal in case.goals:
+            verdict, unit = judge(goal, results), f" {goal.unit}" if goal.unit else ""
+            limit = "reported" if goal.limit is None else f"{goal.sense} {goal.limit:g}{unit}"
+            figure = NONE if verdict.figure is None else f"{verdict.figure:.3g}{unit}"
+            rows.append((case.title, f"{goal.text}: {limit}", figure, verdict.word))
+    return markdown.table(("case", "goal", "figure", "verdict"), rows)
+
+
+def series_of(case: Case, results: Results) -> dict[str, Line]:
+    """Return, for each series of a scaling case, (size, seconds) where it could run."""
+    found: dict[str, Line] = {}
+    for subject in case.subjects:
+        line = found.setdefault(subject.series, [])
+        if case.against == "unique":
+            for figures in results.done(subject):
+                line += [(float(t), taken) for t, taken in figures.get("later", [])]
+        elif (taken := seconds(subject).of(results)) is not None:
+            line.append((float(results.sized(subject).settings[case.against]), taken))
+    return {name: line for name, line in found.items() if line}
+
+
+def growth_table(case: Case, results: Results) -> str:
+    """Return a row per series, a column per size."""
+    lines = series_of(case, results)
+    sizes = sorted({int(x) for line in lines.values() for x, _ in line})
+    rows = []
+    for name, line in lines.items():
+        fitted = slope(line)
+        rows.append([name, *_cells(line, sizes), NONE if fitted is None else f"{fitted:.2f}"])
+    return markdown.table((case.against, *map(size, sizes), "slope"), rows)
+
+
+def asks_table(case: Case, results: Results) -> str:
+    """Return a row per competitor and pool, a column per number of evaluations known."""
+    every = [results.sized(subject).settings for subject in case.subjects]
+    ts = sorted({t for settings in every for t in settings.get("ts", [])})
+    rows = []
+    for subject, settings in zip(case.subjects, every, strict=True):
+        for figures in results.of(subject):
+            N = size(settings.get("N"))
+            rows.append([subject.label, N, *_cells(figures.get("steps", []), ts)])
+            if "later" in figures:
+                label = f"{subject.label}, following another"
+                rows.append([label, N, *_cells(figures["later"], ts)])
+    return markdown.table(("ask of", "N", *(f"t = {size(t)}" for t in ts)), rows)
+
+
+def _cells(line: Sequence[tuple[float, float]], sizes: Sequence[int]) -> list[str]:
+    taken = dict(line)
+    return [f"{taken[x]:.3g}" if x in taken else NONE for x in sizes]
+
+
+def size(value: int | None) -> str:
+    """Return a number of candidates or evaluations with its thousands apart."""
+    return NONE if value is None else f"{value:,}".replace(",", " ")

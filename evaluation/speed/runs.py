@@ -1,4 +1,4 @@
-"""Runs of the library and of the transcriptions: set up, then measured by a meter."""
+"""Runs of the library: set up, then measured by a meter."""
 
 from __future__ import annotations
 
@@ -11,96 +11,112 @@ import time
 import numpy as np
 
 import noregret as nr
-from evaluation.methods import transcriptions
 from evaluation.methods.library import make_optimizer, work_of
 from evaluation.problems.docking import make_molecules
-from evaluation.problems.speed import Problem, make_problem
+from evaluation.problems.speed import NOISE_STD, Problem, exact_posterior, make_problem
 from evaluation.speed.meter import Meter
-from evaluation.speed.subjects import Figures, Setting, Settings
+from evaluation.speed.subjects import Figures, Settings
 from noregret.arrays import Indices, Vector
 
 MARKS = 20  # prefixes of the choices whose digests are kept
 LATER = 5  # asks averaged for the time of one that follows another
 FRESH = 7  # interpreters started to time an import
+IMPORT = (
+    "import time, numpy, scipy.linalg; start = time.perf_counter(); import noregret;"
+    "print(time.perf_counter() - start)"
+)
+PIECE = 2048  # rows of the pass that asks are held against
 
 
 def problem_of(settings: Settings, seed: int) -> Problem:
     """Return the problem that the settings name."""
-    if settings.get("kernel") == "tanimoto":
-        return make_molecules(integer(settings["N"]), seed=seed)
-    return make_problem(
-        integer(settings["N"]),
-        d=integer(settings.get("d", 8)),
-        kernel=str(settings.get("kernel", "rbf")),
-        seed=seed,
-    )
+    N, kernel = settings["N"], settings.get("kernel", "rbf")
+    if kernel == "tanimoto":
+        return make_molecules(N, seed=seed)
+    return make_problem(N, d=settings.get("d", 8), kernel=kernel, seed=seed)
 
 
-def integer(value: Setting) -> int:
-    assert isinstance(value, int)
-    return value
+def run(
+    algorithm: str, problem: Problem, T: int, meter: Meter, *, distinct: bool = False
+) -> tuple[nr.Optimizer, Indices]:
+    """Ask and tell until T evaluations are spent, from making the pool to the last tell.
 
-
-def integers(value: Setting) -> list[int]:
-    assert isinstance(value, list)
-    return value
-
-
-def loop(settings: Settings, seed: int, meter: Meter) -> Figures:
-    """Ask and tell until T evaluations are spent, from making the pool to the last tell."""
-    problem, T = problem_of(settings, seed), integer(settings["T"])
-    noise, chosen = problem.noise(T), []
-    with meter:
-        opt = make_optimizer(str(settings["algorithm"]), problem)
-        while opt.spent < T and not meter.is_over:
-            t = opt.spent
-            batch = opt.ask(at_most=T - t)
-            rows = np.repeat(batch.ids, batch.repeats)
-            opt.tell(batch, problem.f[rows] + noise[t : t + len(rows)])
-            chosen.append(rows)
-    return _of_run(problem, np.concatenate(chosen), opt, meter, T)
-
-
-def distinct(settings: Settings, seed: int, meter: Meter) -> Figures:
-    """Evaluate T different candidates, each told as soon as it is asked for, then excluded."""
-    problem, T = problem_of(settings, seed), integer(settings["T"])
-    rows, opt = distinct_rows(problem, str(settings["algorithm"]), T, meter)
-    return _of_run(problem, rows, opt, meter, T)
-
-
-def distinct_rows(
-    problem: Problem, algorithm: str, T: int, meter: Meter
-) -> tuple[Indices, nr.Optimizer]:
+    If they are to be `distinct`, each is told as soon as it is asked for, then excluded.
+    """
     noise, chosen = problem.noise(T), []
     with meter:
         opt = make_optimizer(algorithm, problem)
         while opt.spent < T and not meter.is_over:
-            batch = opt.ask(at_most=1)
-            opt.tell(batch, problem.f[batch.ids] + noise[opt.spent])
-            opt.exclude(batch.ids)
-            chosen.append(int(batch.ids[0]))
-    return np.array(chosen, dtype=np.int64), opt
+            t = opt.spent
+            batch = opt.ask(at_most=1 if distinct else T - t)
+            rows = np.repeat(batch.ids, batch.repeats)
+            opt.tell(batch, problem.f[rows] + noise[t : t + len(rows)])
+            if distinct:
+                opt.exclude(batch.ids)
+            chosen.append(rows)
+    return opt, np.concatenate(chosen).astype(np.int64)
 
 
-def transcription(settings: Settings, seed: int, meter: Meter) -> Figures:
-    """Run a paper's pseudo-code."""
-    problem, T = problem_of(settings, seed), integer(settings["T"])
-    runs = {
-        "bkb": lambda: transcriptions.bkb(problem, T),
-        "bbkb global": lambda: transcriptions.bbkb(problem, T),
-        "bbkb local": lambda: transcriptions.bbkb(problem, T, local=True),
-        "mini_gp_ucb": lambda: transcriptions.mini_gp_ucb(problem, T),
-    }
+def loop(settings: Settings, seed: int, meter: Meter) -> Figures:
+    """Let an algorithm of the library spend T evaluations."""
+    problem, T = problem_of(settings, seed), settings["T"]
+    opt, rows = run(settings["algorithm"], problem, T, meter)
+    return of_run(problem, rows, meter, T, opt)
+
+
+def distinct(settings: Settings, seed: int, meter: Meter) -> Figures:
+    """Evaluate T different candidates."""
+    problem, T = problem_of(settings, seed), settings["T"]
+    opt, rows = run(settings["algorithm"], problem, T, meter, distinct=True)
+    return of_run(problem, rows, meter, T, opt)
+
+
+def thompson(settings: Settings, seed: int, meter: Meter) -> Figures:
+    """Ask and tell with functions drawn from the posterior; then time one plain pass over it."""
+    from noregret.threads import parallel_map, single_threaded_blas
+
+    problem, T = problem_of(settings, seed), settings["T"]
+    opt, rows = run("mini thompson", problem, T, meter)
+    known = opt.evaluated
+    posterior = exact_posterior(known, known.x, problem.kernel, NOISE_STD)
+    parts = [slice(at, at + PIECE) for at in range(0, len(problem.X), PIECE)]
+    with single_threaded_blas():
+        began = time.perf_counter()
+        parallel_map(lambda part: posterior.marginals(problem.X[part]), parts)
+        one_pass = time.perf_counter() - began
+    return {**of_run(problem, rows, meter, T, opt), "one_pass": one_pass}
+
+
+def history(settings: Settings, seed: int, meter: Meter) -> Figures:
+    """Tell past evaluations, half of them off the pool, and ask for a first batch."""
+    N = settings["N"]
+    n = min(settings["n"], 2 * N)
+    whole = make_problem(N + n // 2, seed=seed)
+    X, f, off = whole.X[:N], whole.f, np.arange(N, N + n // 2)
+    inside = np.arange(n - n // 2)
+    noise = whole.noise(n)
     with meter:
-        rows = runs[str(settings["algorithm"])]()
-    return _of_run(problem, rows, None, meter, T)
+        opt = nr.bbkb(nr.Pool(X), kernel=whole.kernel, noise_std=NOISE_STD, seed=seed)
+        opt.tell(inside, f[inside] + noise[: len(inside)])
+        opt.tell(whole.X[off], f[off] + noise[len(inside) :])
+        batch = opt.ask()
+    began = time.perf_counter()
+    opt.tell(batch, f[batch.sequence.astype(np.int64)])
+    opt.ask()
+    return {
+        **meter.figures(),
+        "evaluations": opt.evaluations,
+        "unique": opt.unique,
+        "members": int(opt.trace["dictionary"][-1]),
+        "one_pass": time.perf_counter() - began,
+    }
 
 
 def asks(settings: Settings, seed: int, meter: Meter) -> Figures:
     """Time asks after t different candidates were told: the first, and those that follow it."""
-    problem, ts = problem_of(settings, seed), integers(settings["ts"])
+    problem, ts = problem_of(settings, seed), settings["ts"]
     rows, values = told(problem, max(ts))
-    opt = make_optimizer(str(settings["algorithm"]), problem)
+    opt = make_optimizer(settings["algorithm"], problem)
     figures, have = Figures(steps=[], later=[]), 0
     for t in ts:
         opt.tell(rows[have:t], values[have:t])
@@ -127,13 +143,12 @@ def told(problem: Problem, most: int) -> tuple[Indices, Vector]:
     return rows, problem.f[rows] + problem.noise(len(rows))
 
 
-def one_tell(settings: Settings, seed: int, meter: Meter) -> Figures:
+def tell(settings: Settings, seed: int, meter: Meter) -> Figures:
     """Tell many values of some candidates at once."""
-    problem, many = problem_of(settings, seed), integer(settings["values"])
-    n = integer(settings["n"])
-    rows = np.random.default_rng(seed).integers(n, size=many)
+    problem, many = problem_of(settings, seed), settings["values"]
+    rows = np.random.default_rng(seed).integers(settings["n"], size=many)
     values = problem.f[rows] + problem.noise(many)
-    opt = make_optimizer(str(settings["algorithm"]), problem)
+    opt = make_optimizer(settings["algorithm"], problem)
     with meter:
         opt.tell(rows, values)
     return {"evaluations": opt.evaluations, "unique": opt.unique, **meter.figures()}
@@ -141,39 +156,33 @@ def one_tell(settings: Settings, seed: int, meter: Meter) -> Figures:
 
 def counts(settings: Settings, seed: int, meter: Meter) -> Figures:
     """Tell the same n candidates T values in all, then ask and tell a little: T alone grows."""
-    problem, T = problem_of(settings, seed), integer(settings["T"])
-    n = integer(settings["n"])
-    rows = np.repeat(told(problem, n)[0], T // n)
+    problem, n = problem_of(settings, seed), settings["n"]
+    rows = np.repeat(told(problem, n)[0], settings["T"] // n)
     values = problem.f[rows] + problem.noise(len(rows))
     with meter:
-        opt = make_optimizer(str(settings["algorithm"]), problem)
+        opt = make_optimizer(settings["algorithm"], problem)
         opt.tell(rows, values)
         for _ in range(20):
             batch = opt.ask(at_most=1)
             opt.tell(batch, problem.f[batch.ids])
-    return _of_run(problem, rows, opt, meter, len(rows))
+    return of_run(problem, rows, meter, len(rows), opt)
 
 
-def imports(settings: Settings, seed: int, meter: Meter) -> Figures:
+def imports(_settings: Settings, _seed: int, meter: Meter) -> Figures:
     """Time `import noregret` beyond numpy and scipy.linalg, in fresh interpreters."""
-    del settings, seed  # nothing to choose
-    code = (
-        "import time, numpy, scipy.linalg; start = time.perf_counter(); import noregret;"
-        "print(time.perf_counter() - start)"
-    )
-    taken = []
+    command = [sys.executable, "-c", IMPORT]
     with meter:
-        for _ in range(FRESH):
-            run = subprocess.run(
-                [sys.executable, "-c", code], capture_output=True, text=True, check=True
-            )
-            taken.append(float(run.stdout))
+        taken = [
+            float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            for _ in range(FRESH)
+        ]
     return {**meter.figures(), "seconds": statistics.median(taken)}
 
 
-def _of_run(
-    problem: Problem, rows: Indices, opt: nr.Optimizer | None, meter: Meter, T: int
+def of_run(
+    problem: Problem, rows: Indices, meter: Meter, T: int, opt: nr.Optimizer | None = None
 ) -> Figures:
+    """Return the figures of a run that chose these rows, and was to choose T."""
     figures: Figures = {
         **meter.figures(),
         "regret": problem.regret(rows) / len(rows),
@@ -191,10 +200,9 @@ def _of_run(
 
 def marks_of(rows: Indices, T: int) -> list[str]:
     """Return digests of ever longer prefixes, which tell how long two runs chose alike."""
-    digest, marks, start = hashlib.sha256(), [], 0
-    for i in range(1, MARKS + 1):
-        stop = i * T // MARKS
-        digest.update(np.ascontiguousarray(rows[start:stop], dtype="<i8").tobytes())
+    digest, marks = hashlib.sha256(), []
+    for i in range(MARKS):
+        part = rows[i * T // MARKS : (i + 1) * T // MARKS]
+        digest.update(np.ascontiguousarray(part, dtype="<i8").tobytes())
         marks.append(digest.hexdigest()[:8])
-        start = stop
     return marks

@@ -1,16 +1,17 @@
-"""What is measured: a runner with its settings, once a seed, each time in a process of its own."""
+"""What is measured: a runner with its settings, once per seed, each time in its own process."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias, TypedDict, final
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, TypedDict, final
 
-Setting: TypeAlias = str | int | float | list[int]
-Settings: TypeAlias = Mapping[str, Setting]
+from evaluation.methods.library import Work
 
-SHRINK = {  # divisor, and what is left at least
+Settings: TypeAlias = Mapping[str, Any]
+
+SHRINK = {  # divisor, and what is left at least, where only the benchmark itself is to be tried
     "N": (25, 400),
     "T": (25, 60),
     "n": (10, 30),
@@ -20,21 +21,11 @@ SHRINK = {  # divisor, and what is left at least
 QUICK_SECONDS = 10.0
 
 
-class Work(TypedDict):
-    """The library's own count of what it did."""
-
-    rankings: int
-    refreshed: int
-    scanned: int
-    bytes: int
-    flops: int
-
-
 class Floor(TypedDict):
     """What the machine can do, at best, on the threads of the run."""
 
-    bandwidth: float  # bytes a second, read
-    flops: float  # float64 operations a second
+    bandwidth: float  # bytes per second, read
+    flops: float  # float64 operations per second
 
 
 class Figures(TypedDict, total=False):
@@ -43,7 +34,7 @@ class Figures(TypedDict, total=False):
     seconds: float
     peak: int  # bytes resident at most, of the whole process
     beyond: int  # of which more than just before the run
-    regret: float  # an evaluation, on average
+    regret: float  # per evaluation
     evaluations: int
     unique: int
     batches: int
@@ -82,34 +73,26 @@ class Subject:
     def keys(self) -> list[str]:
         return [self.key(seed) for seed in range(self.seeds)]
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Makes subjects, all of them small where only the benchmark itself is to be tried."""
-
-    quick: bool = False
-
-    def subject(
-        self,
-        label: str,
-        runner: str,
-        *,
-        seeds: int = 3,
-        most_seconds: float = 900.0,
-        series: str = "",
-        **settings: Setting,
-    ) -> Subject:
-        if self.quick:
-            settings = {name: _shrunk(name, value) for name, value in settings.items()}
-            seeds, most_seconds = 1, QUICK_SECONDS
-        return Subject(label, runner, settings, seeds, most_seconds, series)
+    def quick(self) -> Subject:
+        """Return the same at a small size and one seed, to try the benchmark itself."""
+        small = {name: _shrunk(name, value) for name, value in self.settings.items()}
+        return replace(self, settings=small, seeds=1, most_seconds=QUICK_SECONDS)
 
 
-def _shrunk(name: str, value: Setting) -> Setting:
-    if name == "ts" and isinstance(value, list):
+def subject(
+    label: str,
+    runner: str,
+    *,
+    seeds: int = 3,
+    most_seconds: float = 900.0,
+    series: str = "",
+    **settings: str | int | list[int],
+) -> Subject:
+    return Subject(label, runner, settings, seeds, most_seconds, series)
+
+
+def _shrunk(name: str, value: Any) -> Any:
+    if name == "ts":
         return value[:2]
-    if name not in SHRINK or not isinstance(value, int):
-        return value
-    divisor, least = SHRINK[name]
-    return min(value, max(least, value // divisor))
+    divisor, least = SHRINK.get(name, (1, 0))
+    return value if divisor == 1 else min(value, max(least, value // divisor))

@@ -23,7 +23,7 @@ from evaluation.problems.papers import problem
 from evaluation.runs.cells import Cell
 from evaluation.runs.reading import play
 from evaluation.speed import __main__ as speed
-from evaluation.speed.cases import all_cases
+from evaluation.speed.cases import CASES
 from evaluation.speed.machine import describe
 from evaluation.speed.results import Results
 from evaluation.speed.subjects import Floor
@@ -43,10 +43,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=needs_peers if name in WITH_PEERS else ())
-        for name in all_cases(quick=True)
-    ],
+    [pytest.param(name, marks=needs_peers if name in WITH_PEERS else ()) for name in CASES],
 )
 def test_every_benchmark(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A case that fails is a row of its table that says so, which nobody reads for months."""
@@ -56,7 +53,7 @@ def test_every_benchmark(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) 
         "evaluation.speed.subjects.QUICK_SECONDS", 600.0
     )  # a busy machine fails nobody
     assert speed.main([name, "--quick", "--resume", "--threads", "1", "--out", str(out)]) == 0
-    results, case = Results.read(out / "benchmarks" / "results.json"), all_cases(quick=True)[name]
+    results, case = Results.read(out / "benchmarks" / "results.json"), CASES[name]
     for subject in case.subjects:
         (figures,) = results.of(subject)
         if "NOREGRET_DATA" in figures.get("skipped", ""):

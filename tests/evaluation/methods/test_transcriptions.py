@@ -11,36 +11,22 @@ import pytest
 
 import noregret as nr
 from evaluation.data import files
-from evaluation.methods import transcriptions
-from evaluation.methods.library import make_optimizer
+from evaluation.methods.transcriptions import ALGORITHMS
 from evaluation.problems.docking import FILE, make_molecules
 from evaluation.problems.speed import NORM_BOUND, Problem, make_problem
 from evaluation.speed import measure
 from evaluation.speed.meter import Meter
-from evaluation.speed.runs import MARKS, loop, marks_of, transcription
+from evaluation.speed.races import transcription
+from evaluation.speed.runs import MARKS, loop, marks_of, run
 from evaluation.speed.subjects import Settings
 from noregret.arrays import Indices
 
 N, T = 200, 150
 
 
-def library_rows(problem: Problem, algorithm: str) -> Indices:
-    optimizer, noise, chosen = make_optimizer(algorithm, problem), problem.noise(T), []
-    while optimizer.spent < T:
-        t = optimizer.spent
-        batch = optimizer.ask(at_most=T - t)
-        rows = np.repeat(batch.ids, batch.repeats)
-        optimizer.tell(batch, problem.f[rows] + noise[t : t + len(rows)])
-        chosen.append(rows)
-    return np.concatenate(chosen)
-
-
-def paper_rows(problem: Problem, algorithm: str) -> Indices:
-    if algorithm == "mini_gp_ucb":
-        return transcriptions.mini_gp_ucb(problem, T)
-    if algorithm == "bkb":
-        return transcriptions.bkb(problem, T)
-    return transcriptions.bbkb(problem, T, local=algorithm == "bbkb local")
+def rows_of_both(problem: Problem, algorithm: str) -> tuple[Indices, Indices]:
+    _, ours = run(algorithm, problem, T, Meter(60.0))
+    return ours, ALGORITHMS[algorithm](problem, T)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +45,7 @@ def paper_rows(problem: Problem, algorithm: str) -> Indices:
 def test_transcription_and_library_choose_the_same_rows(algorithm: str, kernel: str) -> None:
     """A transcription that chooses otherwise is not the same algorithm, only slower."""
     problem = make_problem(N, kernel=kernel, seed=1)
-    ours, theirs = library_rows(problem, algorithm), paper_rows(problem, algorithm)
+    ours, theirs = rows_of_both(problem, algorithm)
     first = np.flatnonzero(ours != theirs)[:1]
     assert not first.size, f"they part at evaluation {first[0]}: {ours[first]} and {theirs[first]}"
 
@@ -77,7 +63,7 @@ def test_transcription_and_library_choose_the_same_molecules(
     assert problem.f.argmax() == y[:80].argmin()
     assert problem.f.max() == pytest.approx(1.0)
     assert isinstance(problem.pool(), nr.BitPool)
-    ours, theirs = library_rows(problem, algorithm), paper_rows(problem, algorithm)
+    ours, theirs = rows_of_both(problem, algorithm)
     np.testing.assert_array_equal(ours, theirs)
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.methods.library import Work
 from evaluation.speed import __main__ as command
-from evaluation.speed.cases import all_cases
+from evaluation.speed.cases import CASES
 from evaluation.speed.machine import describe
 from evaluation.speed.measure import measured
 from evaluation.speed.report import write_report
 from evaluation.speed.results import Results
-from evaluation.speed.subjects import Figures, Floor, Sizes, Subject, Work
-from evaluation.speed.table import print_table
+from evaluation.speed.subjects import Figures, Floor, Subject, subject
 
 FLOOR = Floor(bandwidth=10e9, flops=100e9)
 WORK = Work(rankings=5, refreshed=2064, scanned=9, bytes=10**9, flops=10**9)
@@ -43,10 +43,10 @@ def tiny_results(path: Path) -> Results:
     results = Results(path, machine=describe())
     names = ("mini", "mini-million", "exact", "scaling-t", "asks")
     for name in names:
-        for subject in all_cases()[name].subjects:
-            for seed in range(subject.seeds):
-                results.cells[subject.key(seed)] = figures_for(subject, seed)
-    late = all_cases()["scaling-t"].subjects[3]
+        for one in CASES[name].subjects:
+            for seed in range(one.seeds):
+                results.cells[one.key(seed)] = figures_for(one, seed)
+    late = CASES["scaling-t"].subjects[3]
     results.cells[late.key(0)] = {"seconds": 95.0, "stopped": 12}
     results.write()
     return results
@@ -64,7 +64,7 @@ def test_the_report_renders_from_a_file(tmp_path: Path, capsys: pytest.CaptureFi
     assert (tmp_path / "benchmarks" / "scaling-t.png").stat().st_size > 1000
     assert "### BKB," not in page  # nothing of it was measured
     assert "met" in capsys.readouterr().out
-    again = write_report(all_cases().values(), Results.read(path), tmp_path / "again")
+    again = write_report(CASES.values(), Results.read(path), tmp_path / "again")
     assert again.read_text() == page
     assert Results.read(path).cells.keys() == written.cells.keys()
 
@@ -73,9 +73,11 @@ def test_trouble_is_shown_in_place_of_figures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results = Results(tmp_path / "results.json", quick=True)
-    case = all_cases(quick=True)["bbkb"]
-    results.keep(case.subjects[1].key(0), {"error": "ArgumentError: unknown argument"})
-    print_table([case], results)
+    case = CASES["bbkb"]
+    results.keep(
+        results.sized(case.subjects[1]).key(0), {"error": "ArgumentError: unknown argument"}
+    )
+    command.print_tables([case], results)
     shown = capsys.readouterr().out
     assert "ArgumentError" in shown
     assert "not run" in shown
@@ -100,7 +102,7 @@ def test_a_rerun_goes_on_where_it_was_broken_off(
     with pytest.raises(KeyboardInterrupt):
         command.main(arguments)
     assert command.main([*arguments, "--resume"]) == 0
-    subjects = all_cases()["mini"].subjects
+    subjects = CASES["mini"].subjects
     assert sorted(set(asked)) == sorted(key for subject in subjects for key in subject.keys)
     assert len(asked) == len(set(asked)) + 1  # only the one broken off was measured twice
     assert command.main([*arguments, "--resume"]) == 0
@@ -137,9 +139,8 @@ def test_names_and_sizes_are_checked_before_anything_is_measured(tmp_path: Path)
 
 def test_a_measurement_runs_in_a_process_of_its_own() -> None:
     """An algorithm that fails is a figure, not the end of the benchmark."""
-    sizes = Sizes()
-    good = measured(sizes.subject("", "loop", algorithm="uniform", N=50, T=20), 0, 1)
+    good = measured(subject("", "loop", algorithm="uniform", N=50, T=20), 0, 1)
     assert good["evaluations"] == 20
     assert good["threads"] == 1
-    bad = measured(sizes.subject("", "loop", algorithm="nonsense", N=50, T=20), 0, 1)
+    bad = measured(subject("", "loop", algorithm="nonsense", N=50, T=20), 0, 1)
     assert bad["error"].startswith("KeyError")

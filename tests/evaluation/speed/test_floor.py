@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluation.methods.library import make_optimizer, work_of
+from evaluation.methods.library import Work, make_optimizer, work_of
 from evaluation.problems.speed import make_problem
-from evaluation.speed.floor import floor_seconds, measure_floor
+from evaluation.speed.machine import floor_seconds, measure_floor
 from evaluation.speed.meter import Meter
 from evaluation.speed.rows import moved_gb, over_floor, passes
-from evaluation.speed.subjects import Figures, Floor, Work
+from evaluation.speed.subjects import Figures, Floor
 
 FLOOR = Floor(bandwidth=10e9, flops=100e9)
 

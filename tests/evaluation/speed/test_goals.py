@@ -8,16 +8,17 @@ import pytest
 
 from evaluation.speed.goals import (
     Goal,
-    Largest,
-    Ratio,
-    SameChoices,
-    Slope,
     integrated,
     judge,
+    largest,
+    median,
     peak_gb,
+    ratio,
+    same_choices,
     seconds,
-    seconds_so_far,
     slope,
+    slope_in,
+    so_far,
     touched,
 )
 from evaluation.speed.results import Results
@@ -39,22 +40,23 @@ def results_of(**taken: list[float]) -> Results:
 
 def test_a_ratio_of_medians_is_met_or_missed() -> None:
     results = results_of(fast=[1.0, 2.0, 90.0], slow=[30.0, 40.0, 50.0])
-    ratio = Ratio(seconds(SLOW), seconds(FAST))
-    assert judge(Goal("", ratio, "≥", 20), results).word == "met"
-    missed = judge(Goal("", ratio, "≥", 20.5), results)
+    gain = ratio(seconds(SLOW), seconds(FAST))
+    assert judge(Goal("", gain, "≥", 20), results).word == "met"
+    missed = judge(Goal("", gain, "≥", 20.5), results)
     assert (missed.figure, missed.word) == (20.0, "missed")
-    assert judge(Goal("", ratio, "≤", 19), results).word == "missed"
-    assert judge(Goal("", Largest((peak_gb(FAST), peak_gb(SLOW))), "≤", 40), results).met
+    assert judge(Goal("", gain, "≤", 19), results).word == "missed"
+    peak = largest(median(FAST, peak_gb), median(SLOW, peak_gb))
+    assert judge(Goal("", peak, "≤", 40), results).word == "met"
 
 
 def test_a_run_that_was_stopped_can_miss_but_not_meet() -> None:
     """Its time is a lower bound, and so is its memory."""
     results = results_of(fast=[900.0, 1.0, 1.0], slow=[])
     results.cells[FAST.key(0)]["stopped"] = 3
-    assert judge(Goal("", seconds_so_far(FAST), "≤", 300), results).word == "missed"
-    assert judge(Goal("", seconds_so_far(FAST), "≤", 1000), results).word == "–"
+    assert judge(Goal("", so_far(FAST, "seconds"), "≤", 300), results).word == "missed"
+    assert judge(Goal("", so_far(FAST, "seconds"), "≤", 1000), results).word == "–"
     del results.cells[FAST.key(0)]["stopped"]
-    assert judge(Goal("", seconds_so_far(FAST), "≤", 1000), results).word == "met"
+    assert judge(Goal("", so_far(FAST, "seconds"), "≤", 1000), results).word == "met"
 
 
 def test_what_is_not_known_is_not_judged() -> None:
@@ -78,7 +80,7 @@ def test_slopes_are_those_of_powers() -> None:
     assert slope([(10.0, 3.0), (100.0, 3.0 * 10**0.7)]) == pytest.approx(0.7)
     assert slope([(10.0, 3.0)]) is None
     results = results_of(fast=[2.0] * 3, slow=[2.0] * 3)
-    assert Slope((FAST, SLOW), "T").of(results) == pytest.approx(0.0, abs=1e-12)
+    assert slope_in("T", (FAST, SLOW)).of(results) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_integration_sums_a_power_law_exactly() -> None:
@@ -100,8 +102,8 @@ def test_touched_rows_are_a_share_of_the_pool() -> None:
 
 def test_same_choices_are_counted_up_to_the_first_difference() -> None:
     results = results_of(fast=[1.0] * 3, slow=[1.0] * 3)
-    assert SameChoices(FAST, SLOW).of(results) == 100
+    assert same_choices(FAST, SLOW).of(results) == 100
     results.cells[SLOW.key(1)]["marks"] = ["a", "c"]
-    assert SameChoices(FAST, SLOW).of(results) == 50
+    assert same_choices(FAST, SLOW).of(results) == 50
     del results.cells[SLOW.key(0)]
-    assert SameChoices(FAST, SLOW).of(results) is None
+    assert same_choices(FAST, SLOW).of(results) is None

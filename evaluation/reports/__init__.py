@@ -1,0 +1,1 @@
+"""What studies write: pages, tables and pictures."""

@@ -1,0 +1,49 @@
+"""Two source trees measured in turn, so that a busy machine slows both alike.
+
+`python -m evaluation.speed --quick --against OTHER/src [case ...]` prints, for each run of the
+library, the median seconds of either tree and their ratio: below 1 this one is faster. Both are
+measured by the code of this one; a run is named with its error where the other lacks what it needs.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+
+import noregret
+from evaluation.speed.goals import Case
+from evaluation.speed.measure import measured
+
+HERE = str(Path(noregret.__file__).parents[1])
+ROUNDS = 5
+FOREIGN = ("transcription", "peer asks", "same steps", "race")  # they time no code of the library
+
+
+def compare(cases: Iterable[Case], other: str, *, quick: bool, threads: int) -> None:
+    """Print the seconds of each run of these cases in both trees, as soon as they are known."""
+    console, seen = Console(), set[str]()
+    console.print(f"{'here':>10} {'there':>10} {'ratio':>7}  of {HERE} and {other}")
+    for case in cases:
+        for full in case.subjects:
+            subject = full.quick() if quick else full
+            if subject.runner in FOREIGN or subject.key(0) in seen:
+                continue
+            seen.add(subject.key(0))
+            taken: dict[str, list[float]] = {HERE: [], other: []}
+            trouble = ""
+            for turn in range(2 * ROUNDS):
+                tree = (HERE, other)[(turn + turn // 2) % 2]  # here, there, there, here, …
+                figures = measured(subject, 0, threads, tree)
+                if trouble := figures.get("error", figures.get("skipped", "")):
+                    break
+                taken[tree].append(figures["seconds"])
+            what = f"{case.name}: {subject.label} {dict(subject.settings)}"
+            if trouble:
+                told = f"{'':29}  {what}: {trouble}"
+            else:
+                here, there = map(statistics.median, taken.values())
+                told = f"{here:10.4g} {there:10.4g} {here / there:7.2f}  {what}"
+            console.print(told, highlight=False, markup=False, soft_wrap=True)
