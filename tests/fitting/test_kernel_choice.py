@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.arrays import Matrix
-from noregret.fitting import Family, Fixed, Grouped, Joint, family_for
-from noregret.fitting.kernel_choice import MOST_GROUPS
+from noregret.fitting import Family, FitConstants, Fixed, Grouped, Joint, family_for
 from noregret.pools import Domain, Points
 
 
@@ -81,8 +80,8 @@ def test_bits_are_compared_by_tanimoto() -> None:
 
 def test_many_features_share_a_lengthscale() -> None:
     """A few hundred values cannot tell a thousand lengthscales apart."""
-    X = np.random.default_rng(0).random((30, MOST_GROUPS + 1))
-    family, names = chosen(nr.Pool(X))
+    points = Points(nr.Pool(np.random.default_rng(0).random((30, 5))))
+    family, names = family_for(points, FitConstants(most_lengthscales=4))
     assert family.size == 1
     assert names == ("all numbers",)
 

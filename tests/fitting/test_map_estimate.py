@@ -10,7 +10,7 @@ import pytest
 import noregret as nr
 from noregret.arrays import Vector
 from noregret.fitting import Grouped, MAPEstimate, Sample, WithCandidateEffect
-from noregret.fitting.map_estimate import ALIKE, MOST_POINTS, fit, some, unlikeliness
+from noregret.fitting.map_estimate import fit, some, unlikeliness
 
 
 def drawn(
@@ -116,15 +116,15 @@ def test_a_further_start_is_never_worse() -> None:
 
 def test_a_long_run_is_learned_from_some_of_it() -> None:
     """Half of them the highest: near the best is where the model has to be right."""
-    n = 3 * MOST_POINTS
+    n, most = 150, 50
     y = np.random.default_rng(0).permutation(n).astype(np.float64)
     whole = Sample(np.arange(float(n))[:, None], np.ones(n), y, 0.5, 7.0)
-    kept = some(whole, np.random.default_rng(1))
-    assert len(kept.y) == MOST_POINTS
-    assert set(np.sort(y)[-MOST_POINTS // 2 :]) <= set(kept.y)
-    assert len(set(kept.X[:, 0])) == MOST_POINTS
+    kept = some(whole, most, np.random.default_rng(1))
+    assert len(kept.y) == most
+    assert set(np.sort(y)[-most // 2 :]) <= set(kept.y)
+    assert len(set(kept.X[:, 0])) == most
     assert (kept.error, kept.freedom) == (0.5, 7.0)
-    assert some(kept, np.random.default_rng(1)) is kept
+    assert some(kept, most, np.random.default_rng(1)) is kept
 
 
 @pytest.mark.parametrize("d", [0, 1, 2, 7])
@@ -134,13 +134,13 @@ def test_the_prior_is_a_normal_one_with_lengthscales_alike(d: int) -> None:
     theta, mean, std = rng.standard_normal((3, 3 + d))
     std = np.exp(std)
     C = np.eye(3 + d)
-    C[2:-1, 2:-1] += ALIKE * (1 - np.eye(d))
+    C[2:-1, 2:-1] += 0.9 * (1 - np.eye(d))
     C *= np.outer(std, std)
 
     def dense(at: Vector) -> float:
         return 0.5 * float((at - mean) @ np.linalg.solve(C, at - mean))
 
-    value, slopes = unlikeliness(theta, mean, std, d)
+    value, slopes = unlikeliness(theta, mean, std, d, 0.9)
     assert value == pytest.approx(dense(theta))
     for j, step in enumerate(1e-6 * np.eye(3 + d)):
         slope = (dense(theta + step) - dense(theta - step)) / 2e-6

@@ -35,7 +35,7 @@ NAMES = ["rough", "smooth", "joint", "tanimoto", "owned"]
 
 def whole(held: Family, theta: Vector) -> Kernel:
     """The kernel of a family with what is each candidate's own."""
-    part = held.own(theta)
+    part = held.effect_share(theta)
     shared = held.kernel(theta)
     return Sum(Scaled(shared, 1.0 - part), Scaled(CandidateEffect(), part)) if part else shared
 

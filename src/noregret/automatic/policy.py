@@ -16,7 +16,8 @@ from noregret.automatic.settings import AutoModel, AutoSettings, AutoState
 from noregret.automatic.view import AutoView
 from noregret.batching import FixedSize
 from noregret.errors import ArgumentError, ExhaustedError
-from noregret.fitting import Family, learn
+from noregret.fitting import Family, FitConstants, learn
+from noregret.fitting.map_estimate import prior
 from noregret.kernels import probe_rows
 from noregret.policies import Bandit, Belief, Evidence, Proposal, Purpose
 from noregret.search import Search
@@ -77,7 +78,7 @@ class AutoPolicy:
                 f"a feature of {np.abs(X).max():g} is too large to be compared with others; give "
                 f"numbers of at most {FARTHEST:g}."
             )
-        probe_rows(self.family.kernel(self.family.prior[0]), X)
+        probe_rows(self.family.kernel(prior(self.family, 1.0, FitConstants())[0][2:]), X)
 
     def propose(
         self, state: AutoState, evidence: Evidence, room: int

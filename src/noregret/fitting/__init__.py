@@ -1,5 +1,6 @@
-"""What a model can learn of itself from the values told: kernel, scale, mean and noise."""
+"""Kernel, scale, mean and noise, fitted to the values told."""
 
+from noregret.fitting.constants import FitConstants
 from noregret.fitting.fitted_model import FittedModel, learn, share
 from noregret.fitting.kernel_choice import family_for
 from noregret.fitting.kernel_families import Family, Fixed, Grouped, Joint, WithCandidateEffect

@@ -1,4 +1,4 @@
-"""What a run has learned of kernel, mean and noise, and how far that is to be trusted."""
+"""The kernel, mean and noise fitted to a run, and how far they are to be trusted."""
 
 from __future__ import annotations
 
@@ -10,22 +10,13 @@ import numpy as np
 from scipy.special import chdtri
 
 from noregret.arrays import Rows, Vector
+from noregret.fitting.constants import DEFAULTS, FitConstants
 from noregret.fitting.kernel_families import Family
-from noregret.fitting.leave_one_out import FEW, LeftOut
+from noregret.fitting.leave_one_out import LeftOut
 from noregret.fitting.map_estimate import MAPEstimate, fit, some
 from noregret.fitting.marginal_likelihood import Likelihood, Sample, log_density_of_none
 from noregret.fitting.replicate_noise import PureError, unevenness
 from noregret.storable import storable
-
-FLOOR = 2.0  # times the distance from the median to the best or the lower quartile, below it
-SURE = 1e6  # how many replicates the user's word that there is no noise is worth
-NOISELESS = 1e-6  # of the spread of the averages: noise that counts as none
-FAINT = 1.0  # nats: a model that says less more than a constant has found nothing
-CLEARLY = 3.0  # nats: a model that says more more is not taken for noise
-WIDER = 1.4  # growth of the points after which parameters are sought from several starts again
-TIED, CROWD = 5, 3.0  # candidates that share the highest value, and how many times any other's
-SAFELY = 0.95  # probability that deviations are widened enough for the number of points
-UNEVEN = 1e-3  # probability below which noise is said to differ across the pool
 
 
 @final
@@ -42,26 +33,27 @@ class FittedModel:
     error: PureError
     unevenness: float  # probability of noise so uneven, were it even
     widening: float  # of deviations, by what was left out
-    optimism_found: float  # times what was hoped for beyond the best, likewise
+    optimism_found: float  # of the gain expected beyond the best, likewise
     is_constant: bool  # all values told were the same: nothing is known of any scale
     structure: float  # log density, above that of noise about a constant
-    points: int  # it was learned from
+    points: int  # that it was fitted to
     searched: int  # points when parameters were last sought from several starts
-    number: int  # of the lesson, from 1
+    number: int  # of the fit, from 1
+    constants: FitConstants = DEFAULTS
 
     @property
     def is_blank(self) -> bool:
         """Whether noise about a constant explains the values about as well."""
-        return self.structure < FAINT
+        return self.structure < self.constants.blank
 
     @property
     def is_tentative(self) -> bool:
         """Whether noise about a constant is not clearly less likely: 20 to 1, say."""
-        return self.structure < CLEARLY
+        return self.structure < self.constants.tentative
 
     @property
     def optimism(self) -> float:
-        """By how much to multiply what the model hopes to gain beyond the best.
+        """By how much to multiply the gain that the model expects beyond the best.
 
         Where all may be noise the scale of f is a guess, and so is how many were expected there.
         """
@@ -70,21 +62,21 @@ class FittedModel:
     @property
     def is_calibrated(self) -> bool:
         """Whether there were points enough to compare the model's deviations with."""
-        return self.points >= FEW
+        return self.points >= self.constants.calibrated
 
     @property
     def small_sample_factor(self) -> float:
-        """By how much deviations that were learned from so few points may be too small.
+        """By how much deviations that were fitted to so few points may be too small.
 
         Of n normal values, √((n − 1)/q) times their standard deviation is at least the true one 19
         times in 20, q being the 5 % quantile of χ² with n − 1 degrees of freedom.
         """
         freedom = max(self.points - 1, 1)
-        return math.sqrt(freedom / float(chdtri(freedom, SAFELY)))
+        return math.sqrt(freedom / float(chdtri(freedom, self.constants.safe_scale)))
 
     @property
     def is_uneven(self) -> bool:
-        return self.unevenness < UNEVEN
+        return self.unevenness < self.constants.uneven
 
     def seen(self, averages: Vector) -> Vector:
         """Return averages as the model sees them: from the floor up, about its mean."""
@@ -102,6 +94,7 @@ def learn(
     last: FittedModel | None,
     deterministic: bool,
     rng: np.random.Generator,
+    constants: FitConstants = DEFAULTS,
 ) -> FittedModel:
     """Fit a model to averages and the scatter of replicates.
 
@@ -110,43 +103,45 @@ def learn(
 
         floor = median − 2·max(best − median, median − lower quartile)                          (1)
 
-    On more than some hundred points, on a subset. Parameters are sought from where the last lesson
-    found them, and from other starts too once there are 1.4 times the points. Deterministic values
-    are replicates of themselves that agree, unless some are seen not to.
+    Of more than two hundred points a subset is fitted. Parameters are sought from where the last
+    fit found them, and from other starts too once there are 1.4 times the points. Deterministic
+    values are replicates of themselves that agree, unless some are seen not to.
     """
     low, middle, best = (float(at) for at in np.quantile(averages, (0.25, 0.5, 1.0)))
     reach = max(best - middle, middle - low)
-    floor = middle - FLOOR * reach if reach > 0 else -math.inf  # (1)
+    floor = middle - constants.floor * reach if reach > 0 else -math.inf  # (1)
     seen = np.maximum(averages, floor)
-    error = PureError.of(entries, scatter)
+    error = PureError.of(entries, scatter, constants)
     variance, freedom = error.variance, error.freedom
     if deterministic and not variance > 0:
-        variance, freedom = NOISELESS * float(np.var(seen)), SURE
-    sample = some(Sample(X, counts, seen, variance, freedom), rng)
+        variance = constants.noiseless * float(np.var(seen))
+        freedom = constants.noiseless_replicates
+    sample = some(Sample(X, counts, seen, variance, freedom), constants.most_points, rng)
     starts = () if last is None else (last.estimate.theta,)
-    widely = last is None or len(averages) >= WIDER * last.searched
-    estimate = fit(family, sample, starts, widely=widely)
+    widely = last is None or len(averages) >= constants.search_growth * last.searched
+    estimate = fit(family, sample, starts, widely=widely, constants=constants)
     likelihood = Likelihood(family, sample)
-    left_out = LeftOut.of(likelihood, estimate.theta)
+    left_out, noise = LeftOut.of(likelihood, estimate.theta), estimate.noise_std**2 / sample.w
     return FittedModel(
         estimate=estimate,
         floor=floor,
         floored=int((averages < floor).sum()),
         lost=low,
-        tied=_at_ceiling(averages, error),
+        tied=_at_ceiling(averages, error, constants),
         error=error,
         unevenness=unevenness(entries, scatter),
-        widening=left_out.widening(),
-        optimism_found=left_out.optimism(sample.y, estimate.noise_std**2 / sample.w),
+        widening=left_out.widening(constants),
+        optimism_found=left_out.optimism(sample.y, noise, constants),
         is_constant=float(np.ptp(averages)) == 0 and error.variance == 0,
         structure=likelihood.value(estimate.theta) - log_density_of_none(sample),
         points=len(sample.y),
         searched=len(averages) if last is None or widely else last.searched,
         number=1 if last is None else last.number + 1,
+        constants=constants,
     )
 
 
-def _at_ceiling(averages: Vector, error: PureError) -> int:
+def _at_ceiling(averages: Vector, error: PureError, constants: FitConstants) -> int:
     """Return how many candidates share the highest value, if that looks like a ceiling; else 0.
 
     Where values are cut off above (a yield of 100 %, the end of a scale), a model goes on expecting
@@ -158,7 +153,8 @@ def _at_ceiling(averages: Vector, error: PureError) -> int:
         return 0
     counts = np.unique(averages, return_counts=True)[1]
     tied, others = int(counts[-1]), int(counts[:-1].max(initial=0))
-    return tied if others and tied >= max(TIED, CROWD * others) else 0
+    crowd = max(constants.ceiling, constants.ceiling_crowd * others)
+    return tied if others and tied >= crowd else 0
 
 
 def share(delta: float, number: int) -> float:

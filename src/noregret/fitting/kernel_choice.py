@@ -7,17 +7,19 @@ import math
 import numpy as np
 
 from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.fitting.constants import DEFAULTS, FitConstants
 from noregret.fitting.kernel_families import Family, Fixed, Grouped, Joint
 from noregret.kernels import Tanimoto
 from noregret.pools import BitPool, MappedPool, Points, Pool, Scales, as_numbers, numbers
 
 GLANCED = 256  # rows on which codes are looked for, before all rows are asked
-LONGEST_CODE = 1024  # levels
-MOST_GROUPS = 64  # lengthscales that a few hundred values can tell apart, at most
+LONGEST_CODE = 1024  # levels, so that rows of zeros and ones are soon looked through
 EVEN = math.sqrt(12.0)  # range over standard deviation of a feature that is spread evenly
 
 
-def family_for(points: Points) -> tuple[Family, tuple[str, ...]]:
+def family_for(
+    points: Points, constants: FitConstants = DEFAULTS
+) -> tuple[Family, tuple[str, ...]]:
     """Return the kernels that a fit may choose among, and a name for each of their parameters.
 
     Packed bits are compared by Tanimoto. Columns of a one-hot code share a lengthscale, by which
@@ -36,8 +38,9 @@ def family_for(points: Points) -> tuple[Family, tuple[str, ...]]:
     coded = np.zeros(points.dim, dtype=np.bool_)
     coded[[column for code in codes for column in code]] = True
     span = np.where(coded, scales.span, np.minimum(scales.span, EVEN * scales.deviation))
-    rough = _rough(span[~coded])
-    smooth = _smooth(_moved(codes, coded), span[coded])
+    most = constants.most_lengthscales
+    rough = _rough(span[~coded], most)
+    smooth = _smooth(_moved(codes, coded), span[coded], most)
     names = (*_named(points, rough, ~coded), *_named_codes(points, smooth, codes))
     if coded.all():
         return smooth, names
@@ -46,15 +49,15 @@ def family_for(points: Points) -> tuple[Family, tuple[str, ...]]:
     return Joint(rough, smooth, coded.astype(np.int64)), names
 
 
-def _rough(span: Vector) -> Grouped:
+def _rough(span: Vector, most: int) -> Grouped:
     d = len(span)
-    groups = np.arange(d) if d <= MOST_GROUPS else np.zeros(d, dtype=np.int64)
+    groups = np.arange(d) if d <= most else np.zeros(d, dtype=np.int64)
     return Grouped(groups, span, "rough")
 
 
-def _smooth(codes: list[tuple[int, ...]], span: Vector) -> Grouped:
+def _smooth(codes: list[tuple[int, ...]], span: Vector, most: int) -> Grouped:
     groups: Indices = np.zeros(len(span), dtype=np.int64)
-    if len(codes) <= MOST_GROUPS:
+    if len(codes) <= most:
         for number, code in enumerate(codes):
             groups[list(code)] = number
     return Grouped(groups, span, "smooth")

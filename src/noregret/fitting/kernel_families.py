@@ -19,10 +19,8 @@ from noregret.storable import storable
 
 Shape: TypeAlias = Literal["rough", "smooth"]
 TraceGradient: TypeAlias = Callable[[Matrix], Vector]  # of a symmetric matrix
-LOG_NORMAL = (math.sqrt(2.0), math.sqrt(3.0))  # mean (without ½ log d) and deviation of log ℓ
-OWN = (-3.0, 2.0)  # mean and deviation of log ρ/(1 − ρ), ρ the part that is each one's own
 REMOTE, BEYOND = 1e4, 1e7  # lengthscales from the origin, and from the middle
-LONGEST, SHORTEST = math.log(1e3), math.log(5e-3)
+FAR = 1e12  # a lengthscale over which nothing changes
 
 
 class Family(Protocol):
@@ -38,17 +36,12 @@ class Family(Protocol):
         """How many of them, from the first on, are logarithms of lengthscales."""
         ...
 
-    @property
-    def prior(self) -> tuple[Vector, Vector]:
-        """Mean and standard deviation of each parameter, a priori normal."""
-        ...
-
     def kernel(self, theta: Vector) -> Kernel:
         """Return the kernel of what candidates share, of unit variance."""
         ...
 
-    def own(self, theta: Vector) -> float:
-        """Return the part of the variance that is each candidate's own."""
+    def effect_share(self, theta: Vector) -> float:
+        """Return the share of the variance that is the candidate effect's."""
         ...
 
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
@@ -75,10 +68,7 @@ class Grouped:
         Σ_ab M_ab ∂k/∂log ℓ_g = −4 Σ_{j∈g} (u_jᵀ diag(h) u_j − u_jᵀ H u_j)                    (1)
 
     which costs two products of H with the features, never an n × n matrix a feature.
-    A priori log ℓ ~ N(√2 + ½ log d, 3), so that a point's neighbours stay neighbours as d grows
-    (`fit` takes them as correlated).
-
-    Source: prior of Hvarfner, Hellsten & Nardi, ICML 2024; (1) is algebra.
+    (1) is algebra.
     """
 
     groups: Indices  # (d,) the group of each column, from 0 without gaps
@@ -90,12 +80,6 @@ class Grouped:
         return int(self.groups.max(initial=-1)) + 1
 
     @property
-    def prior(self) -> tuple[Vector, Vector]:
-        mean, std = LOG_NORMAL
-        m = self.size
-        return np.full(m, mean + 0.5 * math.log(max(m, 1))), np.full(m, std)
-
-    @property
     def lengthscales(self) -> int:
         return self.size
 
@@ -105,7 +89,7 @@ class Grouped:
         varies: Mask = np.bincount(self.groups, self.span > 0, self.size) > 0
         return varies
 
-    def own(self, theta: Vector) -> float:
+    def effect_share(self, theta: Vector) -> float:
         return 0.0
 
     def kernel(self, theta: Vector) -> Kernel:
@@ -119,10 +103,7 @@ class Grouped:
         def trace_gradient(M: Matrix) -> Vector:
             H = M * slope
             columns = H.sum(axis=1) @ U**2 - np.einsum("ij,ij->j", U, H @ U)
-            trace_gradient: Vector = -4.0 * np.bincount(self.groups, columns, self.size).astype(
-                np.float64
-            )
-            return trace_gradient
+            return np.asarray(-4.0 * np.bincount(self.groups, columns, self.size), np.float64)
 
         return K, trace_gradient
 
@@ -141,14 +122,10 @@ class Fixed:
     size: int = 0
     lengthscales: int = 0
 
-    @property
-    def prior(self) -> tuple[Vector, Vector]:
-        return np.empty(0), np.empty(0)
-
     def kernel(self, theta: Vector) -> Kernel:
         return self.held
 
-    def own(self, theta: Vector) -> float:
+    def effect_share(self, theta: Vector) -> float:
         return 0.0
 
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
@@ -159,10 +136,9 @@ class Fixed:
 @storable("Joint")
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """The product of two families on columns of their own: numbers, and codes.
+    """The product of two families on different columns: numbers, and codes.
 
-    Each sees all columns with the lengthscale of the other's infinite, so kernels stay kernels of
-    the pool's own rows.
+    Each kernel is given whole rows of the pool, with infinite lengthscales on the other's columns.
     """
 
     numbers: Grouped
@@ -174,12 +150,6 @@ class Joint:
         return self.numbers.size + self.codes.size
 
     @property
-    def prior(self) -> tuple[Vector, Vector]:
-        mean, std = LOG_NORMAL
-        shift = mean + 0.5 * math.log(self.size)
-        return np.full(self.size, shift), np.full(self.size, std)
-
-    @property
     def lengthscales(self) -> int:
         return self.size
 
@@ -187,7 +157,7 @@ class Joint:
     def varies(self) -> Mask:
         return np.concatenate([self.numbers.varies, self.codes.varies])
 
-    def own(self, theta: Vector) -> float:
+    def effect_share(self, theta: Vector) -> float:
         return 0.0
 
     def kernel(self, theta: Vector) -> Kernel:
@@ -217,7 +187,7 @@ class Joint:
 @storable("WithCandidateEffect")
 @dataclass(frozen=True, slots=True, eq=False)
 class WithCandidateEffect:
-    """Another family, with a part ρ of the variance that is each candidate's own:
+    """Another family, and a candidate effect: a part ρ of the variance that no candidates share,
 
         (1 − ρ)·k_θ(x, z) + ρ·[x = z],        ρ = 1/(1 + e^(−t))                               (1)
 
@@ -236,32 +206,24 @@ class WithCandidateEffect:
     def lengthscales(self) -> int:
         return self.inner.lengthscales
 
-    @property
-    def prior(self) -> tuple[Vector, Vector]:
-        mean, std = self.inner.prior
-        return np.append(mean, OWN[0]), np.append(std, OWN[1])
-
     def kernel(self, theta: Vector) -> Kernel:
         return self.inner.kernel(theta[:-1])
 
-    def own(self, theta: Vector) -> float:
+    def effect_share(self, theta: Vector) -> float:
         return 1.0 / (1.0 + math.exp(-theta[-1]))
 
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
         """On points that all differ, as those of a run do."""
         K, inner = self.inner.gram(theta[:-1], X)
-        rho = self.own(theta)
+        rho = self.effect_share(theta)
 
         def trace_gradient(M: Matrix) -> Vector:
-            own = rho * (1.0 - rho) * float(np.trace(M) - np.vdot(M, K))
-            return np.append((1.0 - rho) * inner(M), own)
+            effect = rho * (1.0 - rho) * float(np.trace(M) - np.vdot(M, K))
+            return np.append((1.0 - rho) * inner(M), effect)
 
         whole: Matrix = (1.0 - rho) * K
         np.einsum("ii->i", whole)[...] += rho
         return whole, trace_gradient
-
-
-FAR = 1e12  # a lengthscale over which nothing changes
 
 
 def _centred(U: Matrix) -> Matrix:
@@ -270,12 +232,9 @@ def _centred(U: Matrix) -> Matrix:
     A point far off everything else would take the mean along: there the median is the middle, and
     what is farther than anything could tell is brought nearer.
     """
-    near: Matrix
     if np.abs(U).max(initial=0.0) <= REMOTE:
-        near = U - U.mean(axis=0)
-    else:
-        near = np.clip(U - np.median(U, axis=0), -BEYOND, BEYOND)
-    return near
+        return np.asarray(U - U.mean(axis=0))
+    return np.asarray(np.clip(U - np.median(U, axis=0), -BEYOND, BEYOND))
 
 
 def _squares(U: Matrix) -> Matrix:

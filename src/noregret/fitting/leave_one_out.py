@@ -1,4 +1,4 @@
-"""Whether a model's own uncertainty is to be believed: every point predicted from the others."""
+"""Whether a model's uncertainty is right: every point is predicted from the others."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from noregret.arrays import Vector
+from noregret.fitting.constants import DEFAULTS, FitConstants
 from noregret.fitting.marginal_likelihood import Likelihood
 
-COVERED = 0.9  # of the points are to lie where the model puts as many
-FEW = 10  # points below which nothing is concluded
-MOST_WIDENING = 4.0
 LEAST = 1e-9  # of a variance: what rounding leaves where all of it is noise
 
 
@@ -39,7 +37,7 @@ class LeftOut:
         alpha, precision = likelihood.left_out(theta)
         return cls(alpha / precision, 1 / np.sqrt(precision))
 
-    def widening(self) -> float:
+    def widening(self, constants: FitConstants = DEFAULTS) -> float:
         """Return by how much deviations are to be multiplied so that nine in ten cover …
 
         … and so that the highest value lies no farther above its prediction than the highest of n
@@ -47,16 +45,18 @@ class LeftOut:
         is best lies in it. Never less than 1: a model that seems too cautious may only have been
         lucky.
         """
-        n = len(self.error)
-        if n < FEW:
+        n, part = len(self.error), constants.coverage
+        if n < constants.calibrated:
             return 1.0
         z = self.error / self.std
-        covered = float(np.quantile(np.abs(z), COVERED)) / float(ndtri((1 + COVERED) / 2))
+        covered = float(np.quantile(np.abs(z), part)) / float(ndtri((1 + part) / 2))
         highest = float(z.max()) / float(ndtri(0.5 ** (1 / n)))
-        return min(max(covered, highest, 1.0), MOST_WIDENING)
+        return min(max(covered, highest, 1.0), constants.most_widening)
 
-    def optimism(self, averages: Vector, noise: Vector) -> float:
-        """Return by how much to multiply what the model hopes to gain beyond the best: c².
+    def optimism(
+        self, averages: Vector, noise: Vector, constants: FitConstants = DEFAULTS
+    ) -> float:
+        """Return by how much to multiply the gain expected beyond the best: c².
 
         So many candidates were expected above the best mean, each predicted from the others:
 
@@ -67,7 +67,7 @@ class LeftOut:
         expecting more, and S is large; where they have a long upper tail, it expects too little.
         What is beyond the best is off twice: in how often it is met, and in how far it reaches.
         """
-        if len(averages) < FEW:
+        if len(averages) < constants.calibrated:
             return 1.0
         precision = self.std**-2
         mean = averages - noise * precision * self.error  # of f, by all values

@@ -9,9 +9,8 @@ import numpy as np
 from scipy.special import chdtrc, chdtri
 
 from noregret.arrays import Vector
+from noregret.fitting.constants import DEFAULTS, FitConstants
 from noregret.storable import storable
-
-TRUSTED = 5.0  # times the typical variance beyond which a candidate's scatter is cut
 
 
 @final
@@ -22,9 +21,9 @@ class PureError:
 
     A candidate evaluated w times gives s² with w − 1 degrees of freedom, s²·(w − 1)/ξ² being
     χ²-distributed. The pooled Σ(w − 1)s²/Σ(w − 1) is best for Gaussian noise, but one diverged run
-    spoils it; the median of s² over the χ²'s own median is not spoiled. Candidates whose s² is
-    beyond what χ² gives one in a thousand times, or `TRUSTED` times the median estimate if that is
-    more, count as if they were there.
+    spoils it; the median of s² over the median of χ² is not spoiled. Candidates whose s² is beyond
+    what χ² gives one in a thousand times, or five times the median estimate if that is more, count
+    as if they were there.
 
     Cost O(n). Source: the median estimate is Fisher-consistent under Gaussian noise, by the
     definition of the median; cutting is Huber's way with outliers.
@@ -36,14 +35,15 @@ class PureError:
     cut: int  # candidates whose scatter was cut
 
     @classmethod
-    def of(cls, counts: Vector, variances: Vector) -> PureError:
+    def of(cls, counts: Vector, variances: Vector, constants: FitConstants = DEFAULTS) -> PureError:
         """Pool the sample variances of candidates evaluated `counts` times; NaN where once."""
         known = (counts > 1) & np.isfinite(variances)
         v, s2 = counts[known] - 1.0, variances[known]
         if not len(v):
             return cls(0.0, 0.0, 0.0, 0)
         typical = _weighted_median(s2 * v / chdtri(v, 0.5), v)
-        most = np.maximum(chdtri(v, 1e-3) / v, TRUSTED) * typical
+        rare = chdtri(v, constants.rare_scatter) / v
+        most = np.maximum(rare, constants.trusted_scatter) * typical
         cut = s2 > most if typical > 0 else np.zeros(len(v), dtype=np.bool_)
         pooled = float(v @ np.where(cut, most, s2) / v.sum())
         return cls(pooled, float(v.sum()), typical, int(cut.sum()))
