@@ -140,7 +140,7 @@ def test_every_mutant_still_has_its_place() -> None:
         assert named in (ROOT / file).read_text(), mutant.test
 
 
-LONG = {"automatic/policy.py", "posteriors/nystrom.py"}  # not for long
+LONG = {"posteriors/nystrom.py"}  # not for long
 
 
 def test_files_stay_small_enough_to_hold_one_noun() -> None:
@@ -180,7 +180,6 @@ def private_names_of_others(path: Path) -> Iterator[str]:
 OUTSIDE = ("tests", "evaluation", "examples")
 FOREIGN = {"_exit", "_evalfull", "_randn", "_california_housing"}  # of Python, cma and scikit-learn
 NOT_YET = {
-    "tests/automatic",
     "tests/evaluation/problems",
     "tests/test_oddities.py",
 }

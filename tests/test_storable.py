@@ -11,15 +11,16 @@ import noregret as nr
 from noregret.storable import all_tags, class_of, storable, tag_of
 
 TAGS = """
-AutoModel AutoPolicy AutoSettings AutoState BBKBExperimentsWidth BBKBWidth
+AutoConstants AutoModel AutoPolicy AutoSettings AutoState BBKBExperimentsWidth BBKBWidth
 BKBExperimentsWidth BKBWidth Bandit BayesianWidth Belief CandidateEffect Categorical ConstantWidth
 EIWidth EpsilonGreedy Evolution ExactPosterior ExpectedImprovement Factor FarthestDesign
 FitConstants FittedModel Fixed FixedSize GivenStart GlobalRatio Grouped GrowingWidth GuessAndDouble
 Information Joint KnowledgeGradient KnownNorm Ledger Linear LocalRatio MAPEstimate Matern
 MostUncertain Nothing NystromPosterior Observations Oversample PendingBatch PendingBatches
 Polynomial Population Product ProductBound PureError QuadratureFeatures RBF RKHSWidth RandomSearch
-Records Repeat RunState Scaled ScaledWidth Settle SobolDesign Stay Sum Tanimoto Thompson ThompsonQFF
-UCB UncertaintySampling Uniform UniformDesign UniformStart Units Weights WithCandidateEffect
+Records Repeat RunState
+Scaled ScaledWidth Settle SobolDesign Stay Sum Tanimoto Thompson ThompsonQFF UCB
+UncertaintySampling Uniform UniformDesign UniformStart Units Weights WithCandidateEffect
 WithEffect
 """
 

@@ -14,8 +14,8 @@ import pytest
 
 import noregret as nr
 from noregret.arrays import Matrix, Vector
-from noregret.automatic import AutoPolicy, exploration, policy, settings
-from noregret.automatic.settings import AutoModel, AutoState
+from noregret.automatic import AutoConstants, AutoModel, AutoPolicy, AutoSettings, AutoView
+from noregret.automatic.exploration import pause
 from noregret.errors import ArgumentError, ExhaustedError, NothingToldError
 from noregret.fitting import FittedModel
 
@@ -47,15 +47,29 @@ def run(
     return opt
 
 
-def grasp_of(opt: nr.Optimizer) -> AutoModel:
-    state = opt._state
-    assert isinstance(state, AutoState)
-    assert state.model is not None
-    return state.model
+def chosen(constants: AutoConstants, pool: nr.Pool) -> nr.Optimizer:
+    """`nr.auto` with other numbers."""
+    policy = AutoPolicy.of(pool, AutoSettings(enumerates=True, constants=constants))
+    return nr.Optimizer(pool, policy)
 
 
-def lesson_of(opt: nr.Optimizer) -> FittedModel:
-    return grasp_of(opt).fitted
+def looked(opt: nr.Optimizer) -> AutoView:
+    view = opt.look()
+    assert isinstance(view, AutoView)
+    return view
+
+
+def model_of(opt: nr.Optimizer) -> AutoModel:
+    return looked(opt).model
+
+
+def fitted_of(opt: nr.Optimizer) -> FittedModel:
+    return model_of(opt).fitted
+
+
+def policy_of(opt: nr.Optimizer) -> AutoPolicy:
+    assert isinstance(opt.policy, AutoPolicy)
+    return opt.policy
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -66,7 +80,7 @@ def test_it_finds_the_highest_hill(seed: int) -> None:
 
 @pytest.mark.slow
 def test_the_lower_hill_holds_it_seldom() -> None:
-    """Of 40 runs; 4 stayed there while all doubts were of its flank."""
+    """Of 40 runs; 4 stayed there while all explorations were of its flank."""
     low = [
         hill(run(nr.auto(nr.Pool(GRID), seed=seed), 150, noise=0.05, seed=seed).best().x[None])[0]
         < 0.9
@@ -83,19 +97,16 @@ def test_greed_settles_sooner() -> None:
 
 
 def test_a_candidate_is_worth_what_it_gains_in_thrice_the_evaluations_and_fifty() -> None:
-    """As far as hope was borne out; in a box an upper bound, which needs no best to be above."""
+    """As far as points left out bear that out; in a box an upper bound."""
     opt = run(nr.auto(nr.Pool(GRID)), 60)
-    model, policy = grasp_of(opt), opt._policy
-    assert isinstance(policy, AutoPolicy)
-    evidence = opt.evidence
-    how = policy.bandit(model, evidence).acquisition
+    model = model_of(opt)
+    how = policy_of(opt).builder.bandit(model, 60).acquisition
     noise = model.fitted.estimate.noise_std**2
     assert how == nr.KnowledgeGradient(3.0 * model.fitted.optimism * (60 + 50), noise)
     box = run(nr.auto(nr.Box([(0, 1), (0, 1)])), 30)
     assert "by knowledge gradient" in str(opt.explain(0))
     assert "knowledge gradient" not in str(box.explain(box.best().id))
-    assert isinstance(box._policy, AutoPolicy)
-    assert isinstance(box._policy.bandit(grasp_of(box), box.evidence).acquisition, nr.UCB)
+    assert isinstance(policy_of(box).builder.bandit(model_of(box), 30).acquisition, nr.UCB)
 
 
 def test_where_values_end_it_stops_looking_for_more() -> None:
@@ -105,27 +116,28 @@ def test_where_values_end_it_stops_looking_for_more() -> None:
     f = dict(zip(map(tuple, GRID.tolist()), values.tolist(), strict=True))
     opt = nr.auto(nr.Pool(GRID))
     run(opt, 150, noise=0.0, f=lambda X: np.array([f[tuple(x)] for x in X.tolist()]))
-    assert lesson_of(opt).optimism < 0.1
-    assert "what may be gained beyond it counts" in opt.account()
+    assert fitted_of(opt).optimism < 0.1
+    assert "the gain that it expects is multiplied by" in opt.account()
     assert opt.unique < 110
     evaluated = opt.evidence.told
     assert evaluated.w[evaluated.y > 0.7].sum() > 90
     for other in (nr.auto(nr.Pool(GRID), attitude="safe"), nr.auto(nr.Box([(0, 1), (0, 1)]))):
-        assert "may be gained" not in run(other, 40, f=lambda X: np.minimum(hill(X), 0.1)).account()
+        run(other, 40, f=lambda X: np.minimum(hill(X), 0.1))
+        assert "the gain that it expects" not in other.account()
 
 
-def test_where_all_may_be_noise_hope_stays() -> None:
+def test_where_all_may_be_noise_optimism_stays() -> None:
     """Clicks are rare, and one of 60 items has three times as many as others."""
     opt, rng, tentative = nr.auto(nr.Pool(np.eye(60)), seed=1), np.random.default_rng(1), 0
     while opt.spent < 2000:
         batch = opt.ask(at_most=2000 - opt.spent)
         rates = np.where(np.array(batch.sequence) == 17, 0.06, 0.02)
         opt.tell(batch, (rng.random(len(batch)) < rates).astype(np.float64))
-        if opt.spent > 100 and lesson_of(opt).is_tentative:
-            assert lesson_of(opt).optimism == 1.0
+        if opt.spent > 100 and fitted_of(opt).is_tentative:
+            assert fitted_of(opt).optimism == 1.0
             tentative += 1
     assert tentative > 100
-    assert lesson_of(opt).optimism_found < 0.5
+    assert fitted_of(opt).optimism_found < 0.5
     counts = opt.evidence.told.w
     assert np.sort(counts)[-2] > 100  # not the first that was clicked alone
 
@@ -175,14 +187,13 @@ def test_the_posterior_is_where_the_values_are() -> None:
 
 def test_a_saved_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
     pool = nr.Pool(GRID)
-    whole = run(nr.auto(pool, seed=1), 160)
-    part = run(nr.auto(pool, seed=1), 70)
+    unbroken, part = (run(chosen(AutoConstants(first=9), pool), 70) for _ in range(2))
     part.save(tmp_path / "run")
     again = run(nr.load(tmp_path / "run", pool=pool), 160)
-    unbroken = run(run(nr.auto(pool, seed=1), 70), 160)
+    run(unbroken, 160)
     np.testing.assert_array_equal(again.sequence, unbroken.sequence)
     assert again.best().mean == unbroken.best().mean
-    assert whole.unique > 0
+    assert policy_of(again).settings == policy_of(part).settings
 
 
 def test_looking_changes_nothing() -> None:
@@ -242,26 +253,28 @@ def test_open_batches_of_others_do_not_stop_it() -> None:
         assert len(opt.ask(worker=f"{worker}")) >= 1
 
 
-def test_models_are_learned_on_a_geometric_schedule() -> None:
+def test_models_are_fitted_on_a_geometric_schedule() -> None:
     """Refits are few: as the logarithm of the points, or of the values."""
     opt = run(nr.auto(nr.Pool(GRID)), 400)
-    most = 2 + math.log(400 / policy.FIRST) / math.log(policy.GROWTH) + math.log2(400)
-    assert 3 < lesson_of(opt).number < most
+    most = 2 + math.log(400 / 5) / math.log(1.1) + math.log2(400)
+    assert 3 < fitted_of(opt).number < most
+    seldom = run(chosen(AutoConstants(growth=2.0, surprised_growth=2.0), nr.Pool(GRID)), 400)
+    assert 3 < fitted_of(seldom).number < 2 + 2 * math.log2(400)
 
 
-def test_a_model_is_learned_only_when_a_batch_opens() -> None:
+def test_a_model_is_fitted_only_when_a_batch_opens() -> None:
     opt = run(nr.auto(nr.Pool(GRID)), 60)
-    before = lesson_of(opt)
+    before = fitted_of(opt)
     opt.tell(np.arange(50), hill(GRID[:50]))
     opt.best()
-    assert lesson_of(opt) is before
+    assert fitted_of(opt) is before
     opt.ask()
-    assert lesson_of(opt).number == before.number + 1
+    assert fitted_of(opt).number == before.number + 1
 
 
 def test_noise_is_learned() -> None:
     opt = run(nr.auto(nr.Pool(GRID)), 300, noise=0.2)
-    assert lesson_of(opt).estimate.noise_std == pytest.approx(0.2, rel=0.2)
+    assert fitted_of(opt).estimate.noise_std == pytest.approx(0.2, rel=0.2)
 
 
 def test_noise_is_learned_of_averages_too() -> None:
@@ -273,10 +286,10 @@ def test_noise_is_learned_of_averages_too() -> None:
         means = hill(GRID[ids]) + 0.3 / math.sqrt(10) * rng.standard_normal(len(ids))
         opt.tell(ids, means=means, counts=np.full(len(ids), 10))
     opt.ask()
-    assert lesson_of(opt).estimate.noise_std == pytest.approx(0.3, rel=0.15)
+    assert fitted_of(opt).estimate.noise_std == pytest.approx(0.3, rel=0.15)
 
 
-def test_a_model_that_is_sure_and_wrong_is_doubted() -> None:
+def test_a_model_that_is_sure_and_wrong_is_left() -> None:
     """A narrow peak far from a broad hill, of which no evaluation near the hill tells anything."""
     line = np.linspace(0, 1, 60)[:, None]
 
@@ -293,51 +306,51 @@ def test_a_model_that_is_sure_and_wrong_is_doubted() -> None:
 
 
 def test_where_all_is_known_stays_still_grow() -> None:
-    """Three candidates and loud noise: nothing is left to doubt, and asks must not be one each."""
+    """Three candidates and loud noise: nothing left to explore, and asks must not be one each."""
     opt = run(nr.auto(nr.Pool(GRID[[0, 100, 224]])), 3000, noise=2.0)
     assert opt.batches < 600
 
 
-def test_doubts_that_pay_come_sooner_again() -> None:
+def test_explorations_that_pay_come_sooner_again() -> None:
     """Where another candidate than before leads clearly, their count is halved; else it grows."""
     counts = []
     for other in (False, True):
         opt = run(nr.auto(nr.Pool(GRID)), 120, noise=0.01)
-        state, evidence = opt._state, opt.evidence
-        worst = int(evidence.told.rows[np.argmin(evidence.told.y)])
-        best = int(evidence.told.rows[np.argmax(evidence.told.y)])
-        opt._state = replace(state, explorations=20, idle=1000, leader=worst if other else best)
-        while opt._state.idle >= 1000:
-            batch = opt.ask(at_most=1)
-            opt.tell(batch, hill(batch.x))
-        counts.append(opt._state.explorations)
-        assert opt._state.leader == best
+        told = opt.evidence.told
+        worst, best = told.rows[np.argmin(told.y)], told.rows[np.argmax(told.y)]
+        leader = int(worst if other else best)
+        state = replace(looked(opt).state, explorations=20, idle=1000, leader=leader)
+        while state.idle >= 1000:
+            proposal, state = policy_of(opt).propose(state, opt.evidence, 1)
+            opt.tell(proposal.rows, hill(proposal.X))
+        counts.append(state.explorations)
+        assert state.leader == best
     assert counts == [21, 10]
 
 
-def test_doubts_become_rare() -> None:
-    """Of T evaluations without news, at most 2√T are spent on doubt."""
+def test_explorations_become_rare() -> None:
+    """Of T evaluations without news, at most 2√T explore."""
     T, spent, k = 20_000, 0.0, 0
     while True:
-        spent += exploration.pause(k) + 1
+        spent += pause(k, AutoConstants()) + 1
         if spent > T:
             break
         k += 1
     assert 0.9 * math.sqrt(4 * T) < k + 10 <= math.sqrt(4 * T) + 10
 
 
-def test_late_doubts_come_several_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_explorations_come_several_at_once() -> None:
     """Different candidates, counted one by one, after a pause for each of them."""
-    monkeypatch.setattr(settings, "LATE", 200)
-    opt, rng, sizes = nr.auto(nr.Pool(GRID)), np.random.default_rng(0), []
+    opt, sizes = chosen(AutoConstants(together=200), nr.Pool(GRID)), []
+    rng = np.random.default_rng(0)
     while opt.spent < 2000:
-        before = opt._state
+        before = looked(opt).state
         batch = opt.ask(at_most=2000 - opt.spent)
         opt.tell(batch, hill(np.array(list(batch))) + 0.3 * rng.standard_normal(len(batch)))
-        after = opt._state
-        if batch.reason.startswith("doubt") and not lesson_of(opt).is_blank:
-            together = 1 + grasp_of(opt).values // 200
-            assert before.idle >= together * exploration.pause(before.explorations)
+        after = looked(opt).state
+        if batch.reason.startswith("exploration") and not fitted_of(opt).is_blank:
+            together = 1 + model_of(opt).values // 200
+            assert before.idle >= together * pause(before.explorations, AutoConstants())
             assert len(set(batch.ids)) == len(batch) == together
             paid = after.leader != before.leader >= 0
             assert after.explorations == (before.explorations + together) // (2 if paid else 1)
@@ -361,7 +374,7 @@ def test_the_certificate_says_what_it_rests_on() -> None:
     certificate = opt.certificate()
     text = str(certificate)
     assert certificate.delta == 0.05
-    assert "kernel and mean, learned" in text
+    assert "kernel and mean, fitted" in text
     assert "norm_bound" in text
     assert certificate.guaranteed <= hill(GRID).max() <= certificate.reachable
 
@@ -380,15 +393,14 @@ def test_it_says_what_it_does(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_values_of_a_minimum_are_told_in_their_sign() -> None:
     opt = run(nr.auto(nr.Pool(GRID), goal="min"), 60, noise=0.0, f=lambda X: 7 - hill(X))
-    assert "about 6." in opt.account() or "about 7" in opt.account()
+    assert "f has mean 6." in opt.account() or "f has mean 7" in opt.account()
 
 
-def test_many_points_are_seen_through_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "MANY", 40)
-    opt = run(nr.auto(nr.Pool(GRID)), 60)
+def test_many_points_are_seen_through_a_dictionary() -> None:
+    opt = run(chosen(AutoConstants(exact_points=40), nr.Pool(GRID)), 60)
     opt.tell(np.arange(0, 225, 3), hill(GRID[::3]))
     run(opt, 300)
-    assert grasp_of(opt).is_sparse
+    assert model_of(opt).is_sparse
     assert "dictionary" in opt.account()
     assert opt.trace["dictionary"][-1] < opt.unique
     assert hill(opt.best().x[None])[0] > 0.9
@@ -497,9 +509,7 @@ def test_bad_settings_are_named(settings: dict[str, object], words: str) -> None
 
 
 def test_the_policy_holds_its_settings() -> None:
-    policy = nr.auto(nr.Pool(GRID), attitude="greedy").policy
-    assert isinstance(policy, AutoPolicy)
-    assert policy.settings.attitude == "greedy"
+    assert policy_of(nr.auto(nr.Pool(GRID), attitude="greedy")).settings.attitude == "greedy"
 
 
 @pytest.mark.parametrize("f", [lambda x: float(x > 0.33), lambda x: min(float(x), 0.3)])
@@ -554,7 +564,7 @@ def test_failures_are_half_a_low_value_in_whatever_order_they_came() -> None:
             rows.append(int(batch.ids[0]))
         if step == 6:
             opt.tell([rows[0]], [0.3])  # it worked in the end
-    model, evidence = grasp_of(opt), opt.evidence
+    model, evidence = model_of(opt), opt.evidence
     seen = model.seen(evidence)
     assert set(evidence.lost) <= set(rows) - {rows[0]}
     assert len(seen.told) == len(evidence.told) + len(evidence.lost) > len(evidence.told)
@@ -564,9 +574,7 @@ def test_failures_are_half_a_low_value_in_whatever_order_they_came() -> None:
         assert w == (evidence.told.w[at[0]] if len(at) else 0.5)
         assert y == max(value, model.fitted.floor) - model.mean
     now = model.belief.posterior.condition(seen.told, seen.open_, rng)
-    policy = opt.policy
-    assert isinstance(policy, AutoPolicy)
-    prior = policy.settings.prior(model.fitted, len(seen.told), 2)
+    prior = policy_of(opt).builder.prior(model.fitted, len(seen.told), 2)
     dense = prior.condition(seen.told, seen.open_, rng)
     for one, other in zip(now.marginals(GRID), dense.marginals(GRID), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)
@@ -649,20 +657,20 @@ def capped(X: Matrix) -> Vector:
     return f
 
 
-def test_at_a_ceiling_only_doubt_goes_on() -> None:
+def test_at_a_ceiling_only_exploration_goes_on() -> None:
     """A model expects more above what is cut off, and would evaluate all that it has not seen."""
     opt = run(nr.auto(nr.Pool(GRID)), 400, noise=0.0, f=capped)
-    assert lesson_of(opt).tied >= 5
+    assert fitted_of(opt).tied >= 5
     assert "end of the scale" in opt.account()
     late = opt.sequence[200:]
     assert (capped(GRID[late]) == 0.5).mean() > 0.85
     new = len(np.unique(opt.sequence)) - len(np.unique(opt.sequence[:200]))
-    assert new < 30  # doubts: 2 + k/2 evaluations apart
+    assert new < 30  # explorations: 2 + k/2 evaluations apart
 
 
 def test_what_is_above_a_ceiling_ends_it() -> None:
     opt = run(nr.auto(nr.Pool(GRID)), 200, noise=0.0, f=capped)
-    assert lesson_of(opt).tied
+    assert fitted_of(opt).tied
     higher = int(np.setdiff1d(np.arange(len(GRID)), opt.sequence)[0])
     opt.tell([higher], [0.9])
     assert opt.ask().reason != "at the ceiling"
@@ -673,7 +681,7 @@ def test_a_ceiling_off_the_pool_is_not_chosen() -> None:
     opt = nr.auto(nr.Pool(GRID))
     opt.tell(np.array([[2.0, 2.0], [3.0, 3.0]]), [0.5, 0.5])
     run(opt, 200, noise=0.0, f=capped)
-    assert lesson_of(opt).tied > 2
+    assert fitted_of(opt).tied > 2
     assert set(opt.ask().ids) <= set(range(len(GRID)))
 
 

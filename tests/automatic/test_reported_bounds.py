@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import noregret as nr
-from noregret.automatic import AutoPolicy
+from noregret.automatic import AutoView
 
 POOL = nr.Pool(np.random.default_rng(0).random((300, 2)))
 
@@ -81,9 +81,9 @@ def test_few_points_widen_what_was_learned_from_them(points: int) -> None:
     optimizer = nr.auto(POOL)
     rows = np.arange(points)
     optimizer.tell(rows, [wave(x) for x in POOL.rows(rows)])
-    policy = optimizer.policy
-    assert isinstance(policy, AutoPolicy)
-    fitted = policy.look(policy.begin(), optimizer.evidence).model.fitted
+    view = optimizer.look()
+    assert isinstance(view, AutoView)
+    fitted = view.model.fitted
     spreads = np.random.default_rng(2).standard_normal((20_000, points)).std(axis=1, ddof=1)
     assert np.mean(spreads * fitted.small_sample_factor >= 1) == pytest.approx(0.95, abs=0.006)
     expected = math.sqrt((points - 1) / stats.chi2.ppf(0.05, points - 1))

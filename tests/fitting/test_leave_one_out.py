@@ -63,7 +63,7 @@ def test_few_points_say_nothing() -> None:
     assert nine.widening() == nine.optimism(np.ones(9), np.zeros(9)) == 1.0
 
 
-def test_hope_is_by_how_many_were_expected_above_the_best() -> None:
+def test_optimism_is_by_how_many_were_expected_above_the_best() -> None:
     """Every one by itself, as f was predicted: without the noise of its average."""
     likelihood, theta = scene(4, 30)
     seen, m, xi = likelihood.sample, likelihood.mean(theta), math.exp(theta[1])
@@ -81,7 +81,7 @@ def test_hope_is_by_how_many_were_expected_above_the_best() -> None:
     assert found == pytest.approx((2.0 / (1.0 + expected)) ** 2, rel=1e-4)
 
 
-def test_choices_and_noise_do_not_spoil_hope() -> None:
+def test_choices_and_noise_do_not_spoil_optimism() -> None:
     """Of 40 candidates, independent, the best so far is evaluated again until noise is known."""
     rng, found = np.random.default_rng(6), []
     for _ in range(200):
@@ -104,7 +104,7 @@ def test_choices_and_noise_do_not_spoil_hope() -> None:
         (lambda y: np.exp(2.0 * y), 3.0, 4.0),  # most are worth nothing, a few a lot
     ],
 )
-def test_hope_falls_where_values_end_and_rises_where_they_do_not(
+def test_optimism_falls_where_values_end_and_rises_where_they_do_not(
     bend: Callable[[np.ndarray], np.ndarray], least: float, most: float
 ) -> None:
     """Candidates of which nothing is known but their spread, by the median of many draws."""

@@ -13,10 +13,8 @@ from noregret.errors import (
     require_flag,
     require_probability,
 )
-from noregret.fitting import WithCandidateEffect, family_for
 from noregret.optimizer import Goal, Optimizer
 from noregret.pools import Domain, Points, require_domain
-from noregret.search import search_of
 
 
 def auto(
@@ -33,7 +31,7 @@ def auto(
     """Learn kernel, scale, mean and noise from the values, and find the best with them.
 
     attitude       "balanced": explore as far as it pays in three times the evaluations so far and
-                   fifty more, by the learned model and some doubt of it; "greedy": in a sixth of
+                   fifty more, by the fitted model and now and then past it; "greedy": in a sixth of
                    that; "safe": by a theorem's width, which costs many evaluations
     workers        evaluations that run at the same time: batches hold so many
     switch_cost    what changing the candidate costs, in evaluations; lengthens stays on one
@@ -62,25 +60,17 @@ def auto(
             f"switch_cost={cost:g} makes one worker stay longer on a candidate; "
             f"workers={workers} evaluate different ones at the same time. Give one of the two."
         )
-    family, names = family_for(points)
-    if points.candidates:
-        family = WithCandidateEffect(family)
     if cost and require_flag("deterministic", deterministic):
         raise ArgumentError(
             f"switch_cost={cost:g} repeats evaluations of a candidate; deterministic=True "
             "repeats none. Give one of the two."
         )
-    learner = AutoPolicy(
-        search=search_of(points),
-        family=family,
-        names=names,
-        settings=AutoSettings(
-            attitude=attitude,
-            delta=require_probability("delta", delta),
-            workers=int(workers),
-            switch_cost=cost,
-            deterministic=require_flag("deterministic", deterministic),
-            enumerates=bool(points.candidates),
-        ),
+    settings = AutoSettings(
+        attitude=attitude,
+        delta=require_probability("delta", delta),
+        workers=int(workers),
+        switch_cost=cost,
+        deterministic=require_flag("deterministic", deterministic),
+        enumerates=bool(points.candidates),
     )
-    return Optimizer(points, learner, seed=seed, goal=goal)
+    return Optimizer(points, AutoPolicy.of(points, settings), seed=seed, goal=goal)

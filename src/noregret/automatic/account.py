@@ -1,104 +1,117 @@
-"""What a run without knobs has learned and does, in words."""
+"""What `auto` has fitted and what it does, in sentences."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from noregret.fitting import Family, FittedModel, Fixed, Grouped, Joint, WithCandidateEffect
-from noregret.text import counted
+from noregret.automatic.model import AutoModel, ModelBuilder
+from noregret.automatic.settings import AutoSettings
+from noregret.fitting import FittedModel, Fixed, Grouped, Joint, WithCandidateEffect
+from noregret.policies import Evidence
+from noregret.text import counted, times
 
 FAR = 10.0  # ranges: a feature of longer lengthscale hardly matters
 NAMED = 5  # features that are listed
 NOTABLE = 1.2  # times as wide: said from there on
-LITTLE = 0.5  # of what may be gained: said from there on
+LITTLE = 0.5  # of the gain expected: said from there on
 AGREED = 10  # replicates
 THEOREMS = (
-    "Bounds and certificates are a theorem's, provided that the learned model is right; "
-    "delta is shared among models (6δ/π²k² for the k-th)"
+    "Bounds and certificates hold by a theorem, provided that the fitted model is right; delta is "
+    "shared among models (6δ/π²k² for the k-th)"
 )
 
 
+def described(settings: AutoSettings, model: AutoModel, unique: int, explored: int) -> str:
+    """Say in one line which algorithm runs on so many points, and why."""
+    points = counted(unique, "unique point")
+    belief = f"Exact posterior on {points}"
+    if model.is_sparse:
+        most = settings.constants.exact_points
+        belief = f"Posterior through BBKB's dictionary, as there are {points} (more than {most})"
+    if settings.attitude == "safe":
+        choice = "upper bounds of a theorem's width (safe)"
+    elif settings.deterministic:
+        choice = "expected improvement, nothing twice (deterministic)"
+    else:
+        score = "knowledge gradients" if settings.uses_knowledge_gradient else "upper bounds"
+        choice = f"{score} ({settings.attitude}), explored {times(explored)}"
+    if settings.workers > 1:
+        return f"{belief}; {choice}; {settings.workers} evaluations at a time"
+    return f"{belief}; {choice}; candidates are repeated while that changes no variance much"
+
+
 def account_of(
-    family: Family,
-    fitted: FittedModel | None,
-    *,
-    how: str,
-    attitude: str,
-    uses_knowledge_gradient: bool,
-    deterministic: bool,
-    failed: int,
-    lost: int,
-    names: Sequence[str],
+    builder: ModelBuilder,
+    model: AutoModel | None,
+    evidence: Evidence,
+    explored: int,
     outwards: Callable[[float], float],
 ) -> tuple[str, ...]:
     """Return some sentences: what is done and why, the model, its noise, what is guaranteed."""
-    if fitted is None:
-        begun = "No value was told yet" if failed else "Nothing told yet"
-        return (f"{begun}: the first candidates are drawn by chance.", *_failures(failed, lost))
+    settings, failures = builder.settings, _failures(evidence)
+    if model is None:
+        begun = "No value was told yet" if failures else "Nothing told yet"
+        return (f"{begun}: the first candidates are drawn by chance.", *failures)
+    fitted = model.fitted
+    how = described(settings, model, len(evidence.told) + len(evidence.lost), explored)
     if fitted.is_constant:
         same = "All values told were the same: nothing is known of scale or noise yet."
-        return (f"{how}.", same, *_failures(failed, lost))
+        return (f"{how}.", same, *failures)
     return (
         f"{how}.",
-        f"{_kernel(family, fitted, names, outwards)}.",
+        f"{_kernel(builder, fitted, outwards)}.",
         f"{_noise(fitted)}.",
         *_calibration(fitted),
-        *(_optimism(fitted) if uses_knowledge_gradient else ()),
+        *(_optimism(fitted) if settings.uses_knowledge_gradient else ()),
         *_caution(fitted),
         *_floor(fitted, outwards),
         *_ceiling(fitted),
-        *_failures(failed, lost),
-        *_agreement(fitted, deterministic),
-        f"{_guarantee(attitude)}.",
+        *failures,
+        *_agreement(fitted, settings.deterministic),
+        f"{_guarantee(settings)}.",
     )
 
 
-def _kernel(
-    family: Family, fitted: FittedModel, names: Sequence[str], outwards: Callable[[float], float]
-) -> str:
-    estimate = fitted.estimate
+def _kernel(builder: ModelBuilder, fitted: FittedModel, outwards: Callable[[float], float]) -> str:
+    estimate, family = fitted.estimate, builder.family
     deviation, mean = math.sqrt(estimate.scale), outwards(estimate.mean)
-    begin = f"Model {fitted.number}: f spreads by {deviation:.3g} about {mean:.4g}"
+    begin = f"Model {fitted.number}: f has mean {mean:.4g} and standard deviation {deviation:.3g}"
     share = estimate.effect_variance / estimate.scale
-    end = f"; {share:.0%} of the variance is each candidate's own" if share >= 0.01 else ""
+    end = f"; {share:.0%} of its variance are candidate effects" if share >= 0.01 else ""
     if isinstance(family, WithCandidateEffect):
         family = family.inner
     if isinstance(family, Fixed):
-        return f"{begin}; candidates are as alike as the bits they share (Tanimoto){end}"
+        return f"{begin}; candidates are compared by the bits they share (Tanimoto){end}"
     assert isinstance(family, Grouped | Joint)
-    shape = {"rough": "Matérn-5/2", "smooth": "codes that differ are apart"}
-    kind = (
-        "numbers by Matérn-5/2, codes apart where they differ"
-        if isinstance(family, Joint)
-        else shape[family.shape]
-    )
+    kind = "Matérn-5/2 on numbers, RBF on one-hot codes"
+    if isinstance(family, Grouped):
+        kind = "Matérn-5/2" if family.shape == "rough" else "RBF on one-hot codes"
     lengths = np.exp(estimate.theta[2 : 2 + family.lengthscales])
     lengths[~family.varies] = math.inf
     order = [int(j) for j in np.argsort(lengths, kind="stable")[:NAMED] if lengths[j] < FAR]
-    listed = ", ".join(f"{names[j]} {lengths[j]:.2g}" for j in order)
-    matter = (
-        f"features that matter most, by lengthscale in ranges: {listed}"
-        if listed
-        else "none is seen to matter yet"
-    )
-    return f"{begin}; {kind}; {matter}{end}"
+    listed = ", ".join(f"{builder.names[j]} {lengths[j]:.2g}" for j in order)
+    matter = f"features that matter most, by lengthscale in ranges: {listed}"
+    return f"{begin}; {kind}; {matter if listed else 'no feature is seen to matter yet'}{end}"
 
 
 def _noise(fitted: FittedModel) -> str:
     error, noise = fitted.error, fitted.estimate.noise_std
     if error.freedom:
         replicates = counted(round(error.freedom), "replicate")
-        text = f"Noise {noise:.3g} an evaluation, by {replicates} and likelihood"
+        text = f"Noise {noise:.3g} per evaluation, by {replicates} and the likelihood"
     else:
-        text = f"Noise {noise:.3g} an evaluation, by likelihood: no replicates were told yet"
+        text = f"Noise {noise:.3g} per evaluation, by the likelihood alone: no replicates yet"
     if error.cut:
-        text += f"; of {counted(error.cut, 'candidate')} it was cut, being far more than the rest's"
+        text += (
+            f"; it is far larger at {counted(error.cut, 'candidate')}, and counted as less there"
+        )
     if fitted.is_uneven:
         text += (
-            "; it DIFFERS across the pool, or is far from Gaussian: bounds are off where it is more"
+            "; it DIFFERS across the pool, or is far from Gaussian: bounds are too narrow where it "
+            "is larger"
         )
     return text
 
@@ -109,8 +122,8 @@ def _calibration(fitted: FittedModel) -> tuple[str, ...]:
     if fitted.widening == 1:
         return ("Left out one by one, points lie where the model expects them.",)
     return (
-        f"Left out one by one, points lie farther off than the model expects: deviations are "
-        f"widened by {fitted.widening:.2f}.",
+        "Left out one by one, points lie farther off than the model expects: standard deviations "
+        f"are multiplied by {fitted.widening:.2f}.",
     )
 
 
@@ -118,8 +131,8 @@ def _optimism(fitted: FittedModel) -> tuple[str, ...]:
     if fitted.optimism > LITTLE:
         return ()
     return (
-        f"More of them were expected above the best than were: what may be gained beyond it counts "
-        f"{fitted.optimism:.2g} times.",
+        "The model expected more points above the best than there were: the gain that it expects "
+        f"is multiplied by {fitted.optimism:.2g}.",
     )
 
 
@@ -129,21 +142,25 @@ def _caution(fitted: FittedModel) -> tuple[str, ...]:
         said.append(
             f"Bounds are {fitted.small_sample_factor:.2g} times as wide: from "
             f"{counted(fitted.points, 'point')} "
-            "little is known of how far values spread."
+            "the scale of f is known roughly."
         )
     if fitted.is_tentative:
-        said.append("All of it may be noise about a constant, so that bounds reach that too.")
+        said.append("All values may be noise about a constant: bounds contain that constant too.")
     return tuple(said)
 
 
 def _floor(fitted: FittedModel, outwards: Callable[[float], float]) -> tuple[str, ...]:
     if not fitted.floored:
         return ()
-    floor, some = f"{outwards(fitted.floor):.4g}", counted(fitted.floored, "average")
-    return (f"What is far worse than the rest counts as {floor}, to mind the best: {some}.",)
+    some, verb = counted(fitted.floored, "average"), "count" + "s" * (fitted.floored == 1)
+    return (
+        f"{some} far worse than the others {verb} as {outwards(fitted.floor):.4g}, so that the "
+        "model fits the better ones.",
+    )
 
 
-def _failures(failed: int, lost: int) -> tuple[str, ...]:
+def _failures(evidence: Evidence) -> tuple[str, ...]:
+    failed, lost = int(evidence.failed_counts.sum()), len(evidence.lost)
     if not failed:
         return ()
     never = f"; {counted(lost, 'candidate')} never had a value" if lost else ""
@@ -156,8 +173,8 @@ def _agreement(fitted: FittedModel, deterministic: bool) -> tuple[str, ...]:
     error = fitted.error
     if deterministic and error.variance > 0:
         return (
-            "Values of the same candidate DIFFER, though they were said to be deterministic: their "
-            "averages are taken at their word.",
+            "Values of the same candidate DIFFER, though they were said to be deterministic: the "
+            "model takes them for noisy.",
         )
     if not deterministic and error.variance == 0 and error.freedom >= AGREED:
         return (
@@ -171,11 +188,11 @@ def _ceiling(fitted: FittedModel) -> tuple[str, ...]:
         return ()
     return (
         f"{fitted.tied} candidates share the best value, more than any other: it is taken for the "
-        "end of the scale, and only doubt looks for better ones.",
+        "end of the scale, and only exploration looks for better ones.",
     )
 
 
-def _guarantee(attitude: str) -> str:
-    if attitude == "safe":
+def _guarantee(settings: AutoSettings) -> str:
+    if settings.attitude == "safe":
         return f"{THEOREMS}. Choices are by the same width, so that its regret bound applies"
-    return f"{THEOREMS}. Choices are by what they promise, for which no regret bound is proven"
+    return f"{THEOREMS}. Choices are not by that width: for them no regret bound is proven"

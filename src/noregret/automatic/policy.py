@@ -1,33 +1,30 @@
-"""The policy without knobs: it learns its model, uses it, and goes on doubting it."""
+"""The policy without knobs: it fits a model, chooses by it, and looks past it now and then."""
 
 from __future__ import annotations
 
 import logging
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import final
 
 import numpy as np
 
 from noregret.arrays import Rows
 from noregret.automatic import exploration
-from noregret.automatic.settings import AutoModel, AutoSettings, AutoState
+from noregret.automatic.account import described
+from noregret.automatic.exploration import Exploration
+from noregret.automatic.model import AutoModel, AutoState, ModelBuilder
+from noregret.automatic.settings import AutoSettings
 from noregret.automatic.view import AutoView
-from noregret.batching import FixedSize
-from noregret.errors import ArgumentError, ExhaustedError
-from noregret.fitting import Family, FitConstants, learn
-from noregret.fitting.map_estimate import prior
+from noregret.errors import ArgumentError
+from noregret.fitting import Family, WithCandidateEffect, family_for, parameter_prior
 from noregret.kernels import probe_rows
 from noregret.policies import Bandit, Belief, Evidence, Proposal, Purpose
-from noregret.search import Search
+from noregret.pools import Domain, Points
+from noregret.search import Search, search_of
 from noregret.storable import storable
-from noregret.widths import Information
+from noregret.widths import KnownNorm
 
-FIRST, PER_FEATURE = 5, 0.2  # candidates drawn by chance, and more for every lengthscale
-FEATURES = 20  # lengthscales that are counted, at most
-GROWTH = 1.1  # of the points after which a model is learned anew, …
-SOON = 1.05  # … or after a surprise
 FARTHEST = 1e100  # features off the pool
 log = logging.getLogger(__name__)
 
@@ -36,9 +33,9 @@ log = logging.getLogger(__name__)
 @storable("AutoPolicy")
 @dataclass(frozen=True, slots=True, eq=False)
 class AutoPolicy:
-    """Choose by what a learned model promises, and now and then in doubt of it.
+    """Choose by what a fitted model expects to gain, and explore past it now and then.
 
-    The model is fitted anew on a geometric schedule, when a batch opens. With t values told, a
+    The model is fitted again on a geometric schedule, when a batch opens. With t values told, a
     candidate of a pool is worth its mean, and what it may gain in the 3·(t + 50) evaluations that
     are taken to come (`KnowledgeGradient`); deviations and gains count as far as points that were
     left out bear them out (`LeftOut`). In a box, where the points around one say as much as itself,
@@ -46,24 +43,46 @@ class AutoPolicy:
 
         β_t = factor·√(2 log(1 + t))·widening                                                  (1)
 
-    A learned model may be confident and wrong: then the same candidates win again and again, and
+    A fitted model may be confident and wrong: then the same candidates win again and again, and
     nothing is learned. So where the choice is one that is known (its variance is below half the
-    noise), it is exploited; but after 2 + k/2 evaluations of that kind one is spent on a probe, the
-    k-th: by a function drawn from the posterior, from the eighth on every second time by one that
-    promises more than the best, and every eighth by chance alone. After 10⁴ values they come two by
-    two, then three by three. Where the best so far is clearly better than at the last probe,
+    noise), it is exploited; but after 2 + k/2 evaluations of that kind one explores, the k-th: by
+    a function sampled from the posterior, from the eighth on every second time by one that promises
+    more than the best, and every eighth by chance alone. After 10⁴ values they come two by two,
+    then three by three. Where the best so far is clearly better than at the last exploration,
     looking further has paid, and k is halved. Where the highest value is a ceiling
-    (`FittedModel.tied`), nothing but a probe looks for more. Where a constant explains the values
-    as well as the model, two of three evaluations are by chance.
+    (`FittedModel.tied`), nothing but exploration looks for more. Where a constant explains the
+    values as well as the model, two of three evaluations are by chance.
 
-    `attitude="safe"` chooses by upper bounds of a theorem's width, and has no doubts. Where values
-    are deterministic nothing is evaluated twice, and expected improvement chooses.
+    `attitude="safe"` chooses by upper bounds of a theorem's width, and does not explore besides.
+    Where values are deterministic nothing is evaluated twice, and expected improvement chooses.
+
+    All these numbers stand in `AutoConstants`, and may be chosen:
+
+    >>> from noregret.automatic import AutoConstants, AutoPolicy, AutoSettings
+    >>> pool = nr.Pool([[x / 100] for x in range(101)])
+    >>> settings = AutoSettings(enumerates=True, constants=AutoConstants(first=9))
+    >>> opt = nr.Optimizer(pool, AutoPolicy.of(pool, settings))
+    >>> len(opt.ask())
+    10
     """
 
     search: Search
     family: Family
     names: tuple[str, ...]  # of the family's lengthscales
     settings: AutoSettings
+
+    @classmethod
+    def of(cls, pool: Domain | Points, settings: AutoSettings) -> AutoPolicy:
+        """Return the policy for a domain, with the kernels that suit its features."""
+        points = Points.of(pool)
+        family, names = family_for(points, settings.constants.fit)
+        if points.candidates:
+            family = WithCandidateEffect(family)
+        return cls(search_of(points), family, names, settings)
+
+    @property
+    def builder(self) -> ModelBuilder:
+        return ModelBuilder(self.search, self.family, self.names, self.settings)
 
     def begin(self) -> AutoState:
         """Return what is known before any feedback: nothing."""
@@ -78,53 +97,52 @@ class AutoPolicy:
                 f"a feature of {np.abs(X).max():g} is too large to be compared with others; give "
                 f"numbers of at most {FARTHEST:g}."
             )
-        probe_rows(self.family.kernel(prior(self.family, 1.0, FitConstants())[0][2:]), X)
+        theta = parameter_prior(self.family, 1.0, self.settings.constants.fit)[0]
+        probe_rows(self.family.kernel(theta[2:]), X)
+
+    def look(self, state: AutoState, evidence: Evidence) -> AutoView:
+        """Return what is believed now; nothing is computed yet."""
+        return AutoView(self.builder, state, evidence)
 
     def propose(
         self, state: AutoState, evidence: Evidence, room: int
     ) -> tuple[Proposal, AutoState]:
-        """Start by chance; then learn if it is time, and exploit or doubt."""
-        first = self._started(evidence, room)
+        """Start by chance; then fit a model if it is due, and choose by it or explore."""
+        first = self._first(evidence, room)
         if first is not None:
             return first, state
-        model = self.taught(state.model, evidence)
-        seen = model.seen(self._open(evidence))
-        bandit = self.settings.choosing(self.bandit(model, evidence))
+        settings, builder = self.settings, self.builder
+        model = builder.fitted(state.model, evidence)
+        seen = model.seen(replace(evidence, excluded=settings.still_open(evidence)))
         if model is not state.model:  # its belief was told everything
             seen = seen.booked()
+            log.info("%s", described(settings, model, model.points, state.explorations))
+        bandit = builder.bandit(model, evidence.evaluations)
+        if settings.attitude != "safe":  # looks double the norm when they ask for a bound
+            bandit = replace(bandit, norm=KnownNorm())
         pause, most = math.inf, room
-        if self.settings.explores:
-            pause = self.settings.pause(model, state.explorations)
+        if settings.explores:
+            pause = exploration.pause_of(model, settings, state.explorations)
             left = pause - state.idle if state.idle < pause else pause
-            most = min(room, max(math.ceil(left), self.settings.workers))
+            most = min(room, max(math.ceil(left), settings.workers))
         proposal, belief = self._chosen(model, bandit, seen, most)
         state = replace(state, model=replace(model, belief=belief))
         if most < room and proposal.reason == f"at_most {most} reached":
-            proposal = replace(proposal, reason="until the next doubt")
-        if self.settings.deterministic:
-            return self._new(proposal, bandit, belief, seen, room), state
-        idle = exploration.without_news(proposal, evidence, bandit.prior.ridge)
+            proposal = replace(proposal, reason="until the next exploration")
+        other = Exploration(settings.constants, bandit, belief, seen)
+        if settings.deterministic:
+            return other.unmet(proposal, room), state
+        known = settings.constants.known * belief.posterior.ridge
+        idle = exploration.without_news(proposal, evidence, known)
         if idle and state.idle >= pause:
-            probe = self._explore(state, model, bandit, belief, seen, room)
-            leader = exploration.leading(belief.posterior, state.leader)
-            paid = leader != state.leader >= 0
-            count = (state.explorations + self.settings.together(model)) // (2 if paid else 1)
+            probe = self._explored(model, other, state.explorations, room)
+            leader = other.leader(state.leader)
+            paid = settings.constants.paid if leader != state.leader >= 0 else 1
+            count = (state.explorations + model.together) // paid
             state = replace(state, idle=0, explorations=count, leader=leader)
             if probe is not None:  # else all is known
                 return probe, state
         return proposal, replace(state, idle=state.idle + idle)
-
-    def look(self, state: AutoState, evidence: Evidence) -> AutoView:
-        """Return what is believed now; nothing is computed yet."""
-        return AutoView(
-            state,
-            evidence,
-            settings=self.settings,
-            family=self.family,
-            names=self.names,
-            fit=partial(self.taught, None),
-            bandit=self.bandit,
-        )
 
     def _chosen(
         self, model: AutoModel, bandit: Bandit, seen: Evidence, most: int
@@ -132,111 +150,47 @@ class AutoPolicy:
         """Choose by the model; where the highest value is a ceiling, that again."""
         if model.fitted.tied and self.settings.explores:
             belief = bandit.told(model.belief, seen)
-            top = exploration.at_ceiling(belief.posterior, seen, model.fitted.tied, most)
-            if top is not None:
-                return top, belief
+            best = exploration.at_ceiling(belief, seen, model.fitted.tied, most)
+            if best is not None:
+                return best, belief
         return bandit.propose(model.belief, seen, most)
 
-    def _explore(
-        self,
-        state: AutoState,
-        model: AutoModel,
-        bandit: Bandit,
-        belief: Belief,
-        seen: Evidence,
-        room: int,
+    def _explored(
+        self, model: AutoModel, other: Exploration, explorations: int, room: int
     ) -> Proposal | None:
-        """Choose against the model: by chance, or by functions drawn from it."""
-        together, probe = self.settings.together(model), None
-        turn, most = state.explorations // together, min(room, together * self.settings.workers)
+        """Explore by chance, or by functions sampled from the model."""
+        settings, constants, probe = self.settings, self.settings.constants, None
+        turn, most = explorations // model.together, min(room, model.together * settings.workers)
         if model.fitted.is_blank:
-            size = min(room, exploration.BLANK * self.settings.blank(model))
-            probe = exploration.by_chance(belief.posterior, seen, size)
-        elif turn % exploration.BLIND == exploration.BLIND - 1:
-            probe = exploration.by_chance(belief.posterior, seen, most)
+            size = constants.blank_by_chance * exploration.blank_size(model, settings)
+            probe = other.by_chance(min(room, size))
+        elif turn % constants.by_chance == constants.by_chance - 1:
+            probe = other.by_chance(most)
         if probe is None:
-            probe = exploration.by_sampled_function(
-                bandit, belief, seen, most, exploration.promises(turn)
-            )
-        if probe is None or not self.settings.switch_cost:
+            probe = other.by_sampled_functions(most, other.functions(turn))
+        if probe is None or not settings.switch_cost:
             return probe
-        return exploration.prolonged(probe, bandit.prior.ridge, self.settings.switch_cost, room)
+        return other.prolonged(probe, settings.switch_cost, room)
 
-    def _new(
-        self, proposal: Proposal, bandit: Bandit, belief: Belief, seen: Evidence, room: int
-    ) -> Proposal:
-        """Return a proposal of different points that are new: the one given, if it is that."""
-        batching = bandit.batching
-        size = min(room, batching.size if isinstance(batching, FixedSize) else 1)
-        new: Proposal | None = proposal
-        if size > 1:
-            new = exploration.several(bandit, belief, seen, size)
-        if new is not None:
-            new = exploration.unmet(new, seen)
-        if new is None:
-            new = exploration.by_chance(belief.posterior, seen, size)
-        if new is None:  # of a box of whole numbers, as pools are closed before
-            raise ExhaustedError("no point was found that was never evaluated.")
-        return new
-
-    def _started(self, evidence: Evidence, room: int) -> Proposal | None:
+    def _first(self, evidence: Evidence, room: int) -> Proposal | None:
         """Draw the first candidates by chance, and more while none of them has a value."""
-        told, open_ = evidence.told.rows, evidence.open_.rows
-        size = max(
-            FIRST + math.ceil(PER_FEATURE * min(self.family.lengthscales, FEATURES)),
+        told, constants, workers = (
+            len(evidence.told),
+            self.settings.constants,
             self.settings.workers,
         )
-        left = size - len(told) - len(open_)
-        if not len(told):
-            left = max(left, self.settings.workers)
+        lengthscales = min(self.family.lengthscales, constants.most_lengthscales)
+        size = constants.first + math.ceil(constants.first_per_lengthscale * lengthscales)
+        left = max(size, workers) - told - len(evidence.open_)
+        if not told:
+            left = max(left, workers)
         if left <= 0:
             return None
         rng = evidence.rng(Purpose.START)
         picks = exploration.chance(evidence, min(left, room), rng)
         if not len(picks):
-            left_open = self._open(evidence)  # raises where nothing may come twice
-            if len(told):
+            closed = self.settings.still_open(evidence)
+            if told:
                 return None
-            picks = evidence.points.sample(left_open.excluded, 1, rng)
+            picks = evidence.points.sample(closed, 1, rng)
         return Proposal.of_singles(picks, "start: drawn by chance")
-
-    def taught(self, last: AutoModel | None, evidence: Evidence) -> AutoModel:
-        """Learn a model anew if there is enough to learn since the last."""
-        told, values = evidence.told, evidence.evaluations
-        points = len(told) + len(evidence.lost)
-        if last is not None:
-            due = math.ceil(GROWTH * last.points)
-            soon = points >= 1 + SOON * last.points
-            early = soon and exploration.is_surprised(last.belief, last.seen(evidence))
-            if points < due and values < 2 * last.values and not early:
-                return last
-        fitted = learn(
-            self.family,
-            *(told.X, told.w, told.y, evidence.entries, evidence.scatter),
-            last=None if last is None else last.fitted,
-            deterministic=self.settings.deterministic,
-            rng=evidence.rng(Purpose.LEARNING),
-        )
-        nothing = Belief(
-            self.settings.prior(fitted, points, evidence.points.dim), Information(), 1.0
-        )
-        model = AutoModel(fitted, nothing, points, values)
-        log.info("%s", self.settings.describe(model, points, 0))
-        belief = self.bandit(model, evidence).told_all(model.seen(evidence))
-        return replace(model, belief=belief)
-
-    def bandit(self, model: AutoModel, evidence: Evidence) -> Bandit:
-        """Put together the algorithm for a model."""
-        return self.settings.bandit(model, self.search, evidence)
-
-    def _open(self, evidence: Evidence) -> Evidence:
-        """Return the evidence with all excluded that must not be chosen; raise if that is all."""
-        closed = self.settings.closed(evidence)
-        if len(closed) and closed.all() and not evidence.excluded.all():
-            under_way = len(evidence.open_)
-            wait = f" ({under_way} are still under way: tell them first)" if under_way else ""
-            raise ExhaustedError(
-                f"no candidate is left that was neither evaluated, excluded nor failed{wait}, and "
-                "none of these is worth evaluating again."
-            )
-        return replace(evidence, excluded=closed)

@@ -1,4 +1,4 @@
-"""What is said of evaluated points: as much as a learned model allows."""
+"""One look at a fitted model, of which all that `auto` answers is made."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from scipy.special import stdtrit
 
 from noregret.arrays import Indices, Mask, Vector, positions
 from noregret.automatic.account import account_of
-from noregret.automatic.settings import AutoModel, AutoSettings, AutoState
+from noregret.automatic.model import AutoModel, AutoState, ModelBuilder
 from noregret.errors import NothingToldError
-from noregret.fitting import Family
-from noregret.policies import Bandit, BanditView, Evidence, Guarantee, ModelView
+from noregret.policies import BanditView, Evidence, Guarantee, ModelView
 from noregret.pools import Picks, hashed
 from noregret.posteriors import Posterior
 from noregret.text import counted, times
@@ -25,52 +24,40 @@ from noregret.widths import Assumption, Assumptions
 
 @final
 class AutoView(ModelView):
-    """A look at a learned model; one is learned for the look where there is none.
+    """A look at a fitted model; one is fitted for the look where there is none.
 
     Deviations are as wide as calibration and the number of points ask for. Where a constant may
     explain the values as well, they and the bounds reach it too: all may be noise. Where all values
     told were the same, nothing is known of scale, and bounds are infinite.
     """
 
-    def __init__(
-        self,
-        state: AutoState,
-        evidence: Evidence,
-        *,
-        settings: AutoSettings,
-        family: Family,
-        names: tuple[str, ...],
-        fit: Callable[[Evidence], AutoModel],
-        bandit: Callable[[AutoModel, Evidence], Bandit],
-    ) -> None:
-        self._state, self._evidence, self._settings = state, evidence, settings
-        self._family, self._names = family, names
-        self._fit, self._put_together = fit, bandit
+    def __init__(self, builder: ModelBuilder, state: AutoState, evidence: Evidence) -> None:
+        self._builder, self.state, self._evidence = builder, state, evidence
 
     @cached_property
     def model(self) -> AutoModel:
         """The model that is looked with."""
-        if self._state.model is not None:
-            return self._state.model
+        if self.state.model is not None:
+            return self.state.model
         if not len(self._evidence.told):
             raise NothingToldError(
-                "no value was told yet: there is nothing to learn a model from. Call tell() first."
+                "no value was told yet: there is nothing to fit a model to. Call tell() first."
             )
-        return self._fit(self._evidence)
+        return self._builder.fitted(None, self._evidence)
 
     @cached_property
     def _seen(self) -> Evidence:
         seen = self.model.seen(self._evidence)
-        return seen if self._state.model is not None else seen.booked()
+        return seen if self.state.model is not None else seen.booked()
 
     @cached_property
     def _bandit(self) -> BanditView:
-        bandit = self._put_together(self.model, self._evidence)
+        bandit = self._builder.bandit(self.model, self._evidence.evaluations)
         return bandit.look(self.model.belief, self._seen)
 
     @cached_property
     def _choosing(self) -> BanditView:
-        return self._bandit.with_excluded(self._settings.closed(self._evidence))
+        return self._bandit.with_excluded(self._builder.settings.closed(self._evidence))
 
     @cached_property
     def _places(self) -> Indices:
@@ -102,7 +89,7 @@ class AutoView(ModelView):
         return not self.model.fitted.is_constant
 
     def means(self) -> Vector:
-        """O(n) with an exact posterior, unless candidates have an effect of their own."""
+        """O(n) with an exact posterior, unless candidates have effects that it does not hold."""
         mean = self._bandit.means()[self._places]
         alone = np.flatnonzero(self._alone)
         if alone.size:
@@ -133,10 +120,10 @@ class AutoView(ModelView):
         return std, lower, upper
 
     def guarantee(self) -> Guarantee:
-        """Return the theorem's, and what was learned for it."""
+        """Return the theorem's, and what was fitted for it."""
         theorem = self._bandit.guarantee()
-        assumptions = (*theorem.assumptions, *self._learned())
-        return replace(theorem, delta=self._settings.delta, assumptions=assumptions)
+        assumptions = (*theorem.assumptions, *self._fitted())
+        return replace(theorem, delta=self._builder.settings.delta, assumptions=assumptions)
 
     def highest_bound(self, place: int) -> float:
         bounds = [self._bandit.highest_bound(place) + self.centre, self.interval(place)[2]]
@@ -153,35 +140,23 @@ class AutoView(ModelView):
 
     def account(self, outwards: Callable[[float], float]) -> tuple[str, ...]:
         """Say what is done and why, the first sentence in short."""
-        evidence, state, settings = self._evidence, self._state, self._settings
-        model = self.model if len(evidence.told) else None
-        unique = len(evidence.told) + len(evidence.lost)
-        return account_of(
-            self._family,
-            None if model is None else model.fitted,
-            how="" if model is None else settings.describe(model, unique, state.explorations),
-            attitude=settings.attitude,
-            uses_knowledge_gradient=settings.uses_knowledge_gradient,
-            deterministic=settings.deterministic,
-            failed=int(evidence.failed_counts.sum()),
-            lost=len(evidence.lost),
-            names=self._names,
-            outwards=outwards,
-        )
+        model = self.model if len(self._evidence.told) else None
+        explored = self.state.explorations
+        return account_of(self._builder, model, self._evidence, explored, outwards)
 
-    def _learned(self) -> Assumptions:
-        """Return what a theorem takes for given, and was learned."""
+    def _fitted(self) -> Assumptions:
+        """Return what a theorem takes for given, and was fitted."""
         model, fitted, lost = self.model, self.model.fitted, len(self._evidence.lost)
-        floor = f"{counted(fitted.floored, 'average')} counted as a floor would say no more"
+        floor = f"{counted(fitted.floored, 'average')} far below the others may count as a floor"
         failed = f"{counted(lost, 'point')} where evaluations failed would have had low values"
-        effect = "what is a candidate's own, of those never evaluated, is no more than noise"
+        effect = "the effect of a candidate that was never evaluated is no more than noise"
         wide = fitted.widening * fitted.small_sample_factor
         return (
             *((Assumption(floor),) if fitted.floored else ()),
             *((Assumption(failed),) if lost else ()),
             *((Assumption(effect),) if model.is_sparse and fitted.estimate.effect_variance else ()),
             Assumption(
-                f"kernel and mean, learned {times(fitted.number)} from the values, are right, with "
+                f"kernel and mean, fitted {times(fitted.number)} to the values, are right, with "
                 f"deviations {wide:.3g} times as wide for {counted(fitted.points, 'point')}"
             ),
             Assumption("noise is even across the pool", False if fitted.is_uneven else None),
@@ -190,7 +165,7 @@ class AutoView(ModelView):
 
     @cached_property
     def _alone(self) -> Mask:
-        """Which points have an effect of their own that the posterior has no room for.
+        """Which points have an effect that the posterior has no room for.
 
         A dictionary has no room for any; an exact posterior, where another has the same features.
         """
@@ -206,10 +181,10 @@ class AutoView(ModelView):
     def _by_its_values(
         self, places: Indices, mean: Vector, variance: Vector
     ) -> tuple[Vector, Vector]:
-        """Return mean and variance of points with an effect of their own, from those without.
+        """Return mean and variance of points with their effect, from those without.
 
-        With s² the variance of what a point shares with others, its mean μ, and ρ that of its own
-        part, its average ȳ of w values with noise ξ² makes it
+        With s² the variance of what a point shares with others, its mean μ, and ρ that of its
+        effect, its average ȳ of w values with noise ξ² makes it
 
             μ + g·(ȳ − μ),    variance (s² + ρ)·(1 − g),    g = (s² + ρ)/(s² + ρ + ξ²/w)       (1)
 

@@ -61,7 +61,7 @@ def fit(
 
     unit = _spread(sample)
     likelihood = Likelihood(family, sample)
-    mean, std = prior(family, unit, constants)
+    mean, std = parameter_prior(family, unit, constants)
     low, high = _bounds(family, unit)
     smooth_and_rough = (mean, _rough(family, mean, unit, sample, constants.rough_start))
 
@@ -105,7 +105,7 @@ def fit(
     )
 
 
-def prior(family: Family, unit: float, constants: FitConstants) -> tuple[Vector, Vector]:
+def parameter_prior(family: Family, unit: float, constants: FitConstants) -> tuple[Vector, Vector]:
     """Return mean and standard deviation of each parameter, a priori normal.
 
     Scale and noise are relative to the variance of the averages, so that units do not matter.
