@@ -25,7 +25,7 @@ MAP = (
     *("acquisitions", "widths", "batching"),
     *("posterior_caches", "search"),
     *("policies", "automatic"),
-    *("optimizer", "algorithms", "run", "plot"),
+    *("optimizer", "algorithms", "run", "plot", "testing"),
 )
 
 

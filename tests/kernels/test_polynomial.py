@@ -1,4 +1,4 @@
-"""The polynomial kernel against powers, and its slopes against differences."""
+"""The polynomial kernel against powers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import ArgumentError
-from noregret.kernels import probe, slopes
+from noregret.kernels import probe
 
 seeds = st.integers(0, 2**20)
 
@@ -26,17 +26,6 @@ def test_it_is_its_formula(seed: int, degree: int, bias: float, dim: int) -> Non
     np.testing.assert_allclose(kernel(X, Z), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(kernel.diagonal(X), np.diag(kernel(X, X)), rtol=1e-12)
     probe(kernel, X)
-
-
-@given(seeds, st.integers(1, 5), st.sampled_from([0.0, 1.0]))
-def test_slopes_are_differences(seed: int, degree: int, bias: float) -> None:
-    """A box is searched uphill by them."""
-    rng = np.random.default_rng(seed)
-    X, Z, C = rng.random((2, 3)), rng.random((5, 3)), rng.standard_normal((2, 5))
-    kernel = nr.Polynomial(degree, bias)
-    plain = nr.FunctionKernel(kernel)  # without slopes of its own
-    expected = slopes(plain, X, Z)[1](C)
-    np.testing.assert_allclose(kernel.slopes(X, Z)[1](C), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_degree_one_is_linear() -> None:

@@ -8,5 +8,6 @@ from noregret.pools.feature_scales import BitSquares, Scales, as_numbers, number
 from noregret.pools.mapped import MappedPool
 from noregret.pools.points import CLOUD, NO_ROWS, PER_POINT, Picks, Points, first_new
 from noregret.pools.row_lookup import Hashes, all_hashed, hashed, mixed
+from noregret.pools.stored import Names
 from noregret.pools.tables.reading import read_pool
 from noregret.pools.tables.sources import is_frame
