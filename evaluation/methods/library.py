@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypedDict, cast
+from dataclasses import asdict
+from typing import Any
 
 import noregret as nr
 from evaluation.problems.speed import NOISE_STD, Problem
 
 Options = dict[str, Any]
-
-
-class Work(TypedDict):
-    """The library's own count of what it did."""
-
-    rankings: int
-    refreshed: int
-    scanned: int
-    bytes: int
-    flops: int
-
 
 ALGORITHMS: dict[str, tuple[Callable[..., nr.Optimizer], Options]] = {
     "auto": (nr.auto, {}),
@@ -50,9 +40,9 @@ def make_optimizer(name: str, problem: Problem) -> nr.Optimizer:
     return algorithm(problem.pool(), **model, **options, seed=problem.seed)
 
 
-def work_of(optimizer: nr.Optimizer) -> Work | None:
+def work_of(optimizer: nr.Optimizer) -> dict[str, int] | None:
     """Return the library's count of its work; None where it keeps none, as baselines do."""
     counter = getattr(getattr(optimizer.policy, "search", None), "work", None)
     if counter is None:
         return None
-    return cast(Work, {name: int(getattr(counter, name)) for name in Work.__annotations__})
+    return {name: int(value) for name, value in asdict(counter).items()}

@@ -17,7 +17,7 @@ from evaluation.speed.measure import measured, measured_machine
 from evaluation.speed.report import case_table, write_report
 from evaluation.speed.results import Results
 from evaluation.speed.rows import goals_table
-from evaluation.speed.subjects import Figures, Floor, Subject
+from evaluation.speed.subjects import Figures, Subject
 
 TOO_SLOW = "a smaller size was too slow"
 WIDE = 180  # columns, where there is no terminal to ask
@@ -92,7 +92,7 @@ def _measure_all(cases: list[Case], results: Results, resume: bool, console: Con
 
 
 def _figures(
-    subject: Subject, seed: int, subjects: list[Subject], results: Results, floor: Floor
+    subject: Subject, seed: int, subjects: list[Subject], results: Results, floor: dict[str, float]
 ) -> Figures:
     """Measure, unless a smaller size of the same series was already too slow."""
     for other in subjects[: subjects.index(subject)] if subject.series else ():
@@ -116,12 +116,9 @@ def print_tables(cases: list[Case], results: Results) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDE)
-    parts = ["medians over seeds" + (" (quick sizes: goals are not judged)" * results.quick)]
-    for case in cases:
-        parts += [f"**{case.name}**: {case.title}", case_table(case, results)]
-        if case.goals:
-            parts.append(goals_table([case], results))
-    console.print(Markdown("\n\n".join(parts)))
+    title = "medians over seeds" + " (quick sizes: goals are not judged)" * results.quick
+    tables = [f"**{case.name}**: {case.title}\n\n{case_table(case, results)}" for case in cases]
+    console.print(Markdown("\n\n".join([title, *tables, goals_table(cases, results)])))
 
 
 if __name__ == "__main__":

@@ -15,11 +15,10 @@ from rich.console import Console
 
 import noregret
 from evaluation.speed.goals import Case
-from evaluation.speed.measure import measured
+from evaluation.speed.measure import RACES, measured
 
 HERE = str(Path(noregret.__file__).parents[1])
 ROUNDS = 5
-FOREIGN = ("transcription", "peer asks", "same steps", "race")  # they time no code of the library
 
 
 def compare(cases: Iterable[Case], other: str, *, quick: bool, threads: int) -> None:
@@ -29,7 +28,7 @@ def compare(cases: Iterable[Case], other: str, *, quick: bool, threads: int) -> 
     for case in cases:
         for full in case.subjects:
             subject = full.quick() if quick else full
-            if subject.runner in FOREIGN or subject.key(0) in seen:
+            if subject.runner in RACES or subject.key(0) in seen:
                 continue
             seen.add(subject.key(0))
             taken: dict[str, list[float]] = {HERE: [], other: []}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias, cast, final
+from typing import Literal, NamedTuple, cast, final
 
 import numpy as np
 
 from evaluation.speed.results import Results
-from evaluation.speed.subjects import Figures, Subject
+from evaluation.speed.subjects import Figures, Read, Settings, Subject
 
 GB = 1e9
-Read: TypeAlias = Callable[[Figures], float | None]
+UNITS = ("s", "ms", "×", "%", "GB")
 
 
 @final
@@ -27,13 +27,15 @@ class Quantity:
 @final
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A quantity and the limit that it must keep; without a limit it is only reported."""
+    """A quantity and the limit that it must keep, as "≤ 0.5 s"; or "reported s", with no limit."""
 
     text: str
     quantity: Quantity
-    sense: Literal["≤", "≥"]
-    limit: float | None
-    unit: str = ""
+    limit: str
+
+    @property
+    def unit(self) -> str:
+        return "".join(f" {word}" for word in self.limit.split() if word in UNITS)
 
 
 @final
@@ -58,10 +60,10 @@ class Verdict(NamedTuple):
 
 def judge(goal: Goal, results: Results) -> Verdict:
     """Hold a goal against results; sizes of a quick run prove nothing."""
-    figure = goal.quantity.of(results)
-    if figure is None or goal.limit is None or results.quick:
+    figure, (sense, *limit) = goal.quantity.of(results), goal.limit.split()
+    if figure is None or sense == "reported" or results.quick:
         return Verdict(figure, "–")
-    if figure > goal.limit if goal.sense == "≤" else figure < goal.limit:
+    if figure > float(limit[0]) if sense == "≤" else figure < float(limit[0]):
         return Verdict(figure, "missed")
     return Verdict(figure, "met" if goal.quantity.is_final(results) else "–")
 
@@ -77,7 +79,7 @@ def so_far(subject: Subject, figure: str | Read) -> Quantity:
     read = _read(figure)
 
     def largest_yet(results: Results) -> float | None:
-        found = map(read, results.begun(subject))
+        found = [read(one, results.sized(subject).settings) for one in results.begun(subject)]
         return max((value for value in found if value is not None), default=None)
 
     return Quantity(largest_yet, lambda results: results.all_done(subject))
@@ -88,62 +90,48 @@ def seconds(subject: Subject) -> Quantity:
     return median(subject, "seconds")
 
 
-def peak_gb(figures: Figures) -> float:
+def peak_gb(figures: Figures, _: Settings) -> float:
     """The peak memory of a run's process."""
     return figures["peak"] / GB
 
 
-def touched(subject: Subject) -> Quantity:
-    """The percentage of the pool's rows that a ranking touched."""
-
-    def of(results: Results) -> float | None:
-        N = results.sized(subject).settings["N"]
-        return results.median(subject, lambda figures: touched_percent(figures, N))
-
-    return Quantity(of)
+def touched(figures: Figures, settings: Settings) -> float | None:
+    """The percentage of the pool's rows that a ranking refreshed."""
+    work = figures.get("work")
+    if not work or not work["rankings"]:
+        return None
+    return 100 * work["refreshed"] / (work["rankings"] * float(settings["N"]))
 
 
-def seconds_of_steps(subject: Subject) -> Quantity:
+def seconds_of_steps(figures: Figures, settings: Settings) -> float | None:
     """The time of all steps up to the last of those that were to be timed."""
+    return integrated(figures.get("steps", []), settings["ts"][-1])
+
+
+def of_all(combine: Callable[..., float | None], *quantities: Quantity) -> Quantity:
+    """A function of several quantities, once all are known."""
 
     def of(results: Results) -> float | None:
-        last = results.sized(subject).settings["ts"][-1]
-        return results.median(subject, lambda figures: integrated(figures.get("steps", []), last))
+        found = [quantity.of(results) for quantity in quantities]
+        return None if None in found else combine(*found)
 
     return Quantity(of)
 
 
 def ratio(above: Quantity, below: Quantity) -> Quantity:
     """One quantity over another."""
-
-    def of(results: Results) -> float | None:
-        over, under = above.of(results), below.of(results)
-        return None if over is None or not under else over / under
-
-    return Quantity(of)
-
-
-def largest(*quantities: Quantity) -> Quantity:
-    """The largest of several quantities, once all are known."""
-
-    def of(results: Results) -> float | None:
-        known = [value for one in quantities if (value := one.of(results)) is not None]
-        return max(known) if len(known) == len(quantities) else None
-
-    return Quantity(of)
+    return of_all(lambda over, under: over / under if under else None, above, below)
 
 
 def slope_in(setting: str, subjects: Sequence[Subject]) -> Quantity:
     """The slope of log time against the log of a setting, over subjects."""
 
     def of(results: Results) -> float | None:
-        pairs = [
-            (float(results.sized(subject).settings[setting]), value)
-            for subject in subjects
-            if (value := seconds(subject).of(results)) is not None
-        ]
-        return slope(pairs) if len(pairs) == len(subjects) else None
+        sizes = [results.sized(subject).settings[setting] for subject in subjects]
+        fitted = of_all(lambda *taken: slope(list(zip(sizes, taken, strict=True))), *times)
+        return fitted.of(results)
 
+    times = [seconds(subject) for subject in subjects]
     return Quantity(of)
 
 
@@ -157,14 +145,6 @@ def same_choices(one: Subject, other: Subject) -> Quantity:
         return min(shares) if len(shares) == common else None
 
     return Quantity(of)
-
-
-def touched_percent(figures: Figures, N: int) -> float | None:
-    """Return refreshed/(rankings·N) in percent."""
-    work = figures.get("work")
-    if not work or not work["rankings"]:
-        return None
-    return 100 * work["refreshed"] / (work["rankings"] * N)
 
 
 def slope(pairs: Sequence[tuple[float, float]]) -> float | None:
@@ -190,7 +170,7 @@ def integrated(steps: Sequence[tuple[int, float]], T: int) -> float | None:
 
 def _read(figure: str | Read) -> Read:
     if isinstance(figure, str):
-        return lambda figures: cast(float | None, figures.get(figure))
+        return lambda figures, _: cast(float | None, figures.get(figure))
     return figure
 
 

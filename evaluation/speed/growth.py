@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evaluation.speed.goals import Case
-from evaluation.speed.subjects import Subject, subject
+from evaluation.speed.subjects import Settings, Subject
 
 POOL = 20_640
 MOST_SECONDS = 45.0  # a series ends at the first size that takes longer
@@ -74,18 +74,17 @@ def growth_cases() -> Iterator[Case]:
         against="unique",
         note="After so many different candidates were told: an ask that follows another.",
     )
-    own = [_asks(name, N, TIMES, PEER_SECONDS) for N in POOLS for name in OURS]
-    peers = [_peer(peer, "peer asks", N=N, ts=TIMES) for N in POOLS for peer in PEERS]
-    yield Case("asks", "seconds of one ask after t evaluations", (*own, *peers), note=NOTE)
-    runs = [
-        subject(
-            name, "loop", most_seconds=PEER_SECONDS, algorithm=name, N=POOL, T=RACE, kernel="rbf"
-        )
+    ours = [_asks(name, N, TIMES, PEER_SECONDS) for N in POOLS for name in OURS]
+    theirs = [_peer(peer, "peer asks", {"N": N, "ts": TIMES}) for N in POOLS for peer in PEERS]
+    yield Case("asks", "seconds of one ask after t evaluations", (*ours, *theirs), note=NOTE)
+    size = {"N": POOL, "T": RACE, "kernel": "rbf"}
+    ours = [
+        Subject(name, "loop", {"algorithm": name, **size}, most_seconds=PEER_SECONDS)
         for name in OURS
     ]
-    races = [_peer(peer, "race", N=POOL, T=RACE, kernel="rbf") for peer in PEERS]
+    theirs = [_peer(peer, "race", size) for peer in PEERS]
     title = f"{RACE} evaluations, N = 20 640"
-    yield Case("race", title, (*runs, *races), note=f"{NOTE} Others: one seed.")
+    yield Case("race", title, (*ours, *theirs), note=f"{NOTE} Others: one seed.")
 
 
 def _run(name: str, *, N: int = POOL, **grown: int) -> Subject:
@@ -98,5 +97,5 @@ def _asks(name: str, N: int, ts: list[int], most_seconds: float, series: str = "
     return Subject(name, "asks", settings, 1, most_seconds, series)
 
 
-def _peer(peer: str, runner: str, **settings: str | int | list[int]) -> Subject:
+def _peer(peer: str, runner: str, settings: Settings) -> Subject:
     return Subject(PEERS[peer], runner, {"peer": peer, **settings}, 1, PEER_SECONDS)

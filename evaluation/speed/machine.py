@@ -9,12 +9,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
-
-from evaluation.methods.library import Work
-from evaluation.speed.subjects import Floor
 
 PACKAGES = (
     *("noregret", "numpy", "scipy", "torch", "botorch", "gpytorch", "scikit-learn", "optuna"),
@@ -24,30 +21,18 @@ PRODUCT = 3072  # rows and columns of the matrices multiplied
 REPEATS = 5
 
 
-class Machine(TypedDict):
-    """What was measured on."""
-
-    cpu: str
-    cores: int
-    memory: int  # bytes
-    system: str
-    python: str
-    blas: list[str]  # library, version and threads of each that is loaded
-    versions: dict[str, str]
-
-
-def describe() -> Machine:
+def describe() -> dict[str, Any]:
     """Return this machine; called where NumPy is loaded, so that BLAS can be seen."""
     sees = hasattr(os, "sched_getaffinity")
-    return Machine(
-        cpu=_cpu(),
-        cores=len(os.sched_getaffinity(0)) if sees else os.cpu_count() or 1,
-        memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        system=f"{platform.system()} {platform.machine()}",
-        python=platform.python_version(),
-        blas=_blas(),
-        versions={name: _version(name) for name in PACKAGES},
-    )
+    return {
+        "cpu": _cpu(),
+        "cores": len(os.sched_getaffinity(0)) if sees else os.cpu_count() or 1,
+        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),  # bytes
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "blas": _blas(),  # library, version and threads of each that is loaded
+        "versions": {name: _version(name) for name in PACKAGES},
+    }
 
 
 def _cpu() -> str:
@@ -79,7 +64,9 @@ def _version(name: str) -> str:
         return "absent"
 
 
-def measure_floor(threads: int, *, read_bytes: int = READ_BYTES, product: int = PRODUCT) -> Floor:
+def measure_floor(
+    threads: int, *, read_bytes: int = READ_BYTES, product: int = PRODUCT
+) -> dict[str, float]:
     """Return bytes read per second and float64 operations per second, the best of some tries.
 
     A large read is by sums on threads of our own or by one BLAS dot, whichever is faster.
@@ -90,7 +77,7 @@ def measure_floor(threads: int, *, read_bytes: int = READ_BYTES, product: int = 
         reading = min(_best_of(lambda: list(pool.map(np.sum, parts))), _best_of(lambda: a @ a))
     A = np.random.default_rng(0).standard_normal((product, product))
     B = A.copy()
-    return Floor(bandwidth=a.nbytes / reading, flops=2.0 * product**3 / _best_of(lambda: A @ B))
+    return {"bandwidth": a.nbytes / reading, "flops": 2 * product**3 / _best_of(lambda: A @ B)}
 
 
 def _best_of(work: Callable[[], object]) -> float:
@@ -103,6 +90,6 @@ def _best_of(work: Callable[[], object]) -> float:
     return min(taken[1:])
 
 
-def floor_seconds(work: Work, floor: Floor) -> float:
+def floor_seconds(work: dict[str, int], floor: dict[str, float]) -> float:
     """Return the seconds below which this work cannot be done: by its bytes or by its flops."""
     return max(work["bytes"] / floor["bandwidth"], work["flops"] / floor["flops"])

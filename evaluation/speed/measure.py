@@ -10,16 +10,14 @@ import traceback
 from importlib import import_module
 from typing import Any, cast
 
-from evaluation.speed.machine import Machine, describe, measure_floor
+from evaluation.speed.machine import describe, measure_floor
 from evaluation.speed.meter import Meter
-from evaluation.speed.subjects import Figures, Floor, Subject
+from evaluation.speed.subjects import Figures, Subject
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 GRACE = 600.0  # seconds for setting up, beyond what a measurement may take
 TAIL = 400  # characters of an error that are kept
-ELSEWHERE = {"box": "boxes", "refits": "refits"} | dict.fromkeys(  # runners that are not in `runs`
-    ("transcription", "peer asks", "same steps", "race"), "races"
-)
+RACES = ("transcription", "peer asks", "same steps", "race")  # of no code of the library
 
 
 def measured(subject: Subject, seed: int, threads: int, source: str = "") -> Figures:
@@ -39,7 +37,7 @@ def measured(subject: Subject, seed: int, threads: int, source: str = "") -> Fig
     return found
 
 
-def measured_machine(threads: int) -> tuple[Machine, Floor]:
+def measured_machine(threads: int) -> tuple[dict[str, Any], dict[str, float]]:
     """Return what the machine is and what it can do."""
     found = _spawn({"runner": "machine", "threads": threads}, threads, GRACE)
     if "error" in found:
@@ -71,8 +69,9 @@ def _run(task: dict[str, Any]) -> object:
     name = task["runner"]
     if name == "machine":
         return {"machine": describe(), "floor": measure_floor(task["threads"])}
-    module = import_module(f"evaluation.speed.{ELSEWHERE.get(name, 'runs')}")
-    runner, meter = getattr(module, name.replace(" ", "_")), Meter(task["most_seconds"])
+    module = "races" if name in RACES else "boxes" if name == "box" else "runs"
+    runner = getattr(import_module(f"evaluation.speed.{module}"), name.replace(" ", "_"))
+    meter = Meter(task["most_seconds"])
     return {**runner(task["settings"], task["seed"], meter), "threads": _threads()}
 
 

@@ -27,34 +27,42 @@ def transcription(settings: Settings, seed: int, meter: Meter) -> Figures:
 
 def peer_asks(settings: Settings, seed: int, meter: Meter) -> Figures:
     """Time one ask of a peer after each of several numbers of evaluations, until time is up."""
-    problem, ts = problem_of(settings, seed), settings["ts"]
-    rows, values = told(problem, max(*ts, WARM_UP))
-    peer, figures = _warmed_up(settings, problem, rows, values), Figures(steps=[])
-    for t in ts:
-        peer.load(rows[:t], values[:t])
-        figures["steps"].append((t, _asked(peer, problem, rows[:t], meter)[1]))
-        if meter.is_over:
-            break
-    return {**figures, **meter.figures()}
+    problem = problem_of(settings, seed)
+    rows, values = told(problem, max(*settings["ts"], WARM_UP))
+    return _steps(settings, problem, rows, values, meter)
 
 
 def same_steps(settings: Settings, seed: int, meter: Meter) -> Figures:
     """Time a peer at some steps of the library's own run, and see whether it would choose alike."""
-    problem, ts = problem_of(settings, seed), settings["ts"]
-    own = Meter(meter.most_seconds)
-    _, rows = run("gp_ucb", problem, max(ts) + 1, own, distinct=True)
+    problem, steps = problem_of(settings, seed), max(settings["ts"]) + 1
+    _, rows = run("gp_ucb", problem, steps, Meter(meter.most_seconds), distinct=True)
     values = problem.f[rows] + problem.noise(len(rows))
+    return _steps(settings, problem, rows, values, meter, follow=True)
+
+
+def _steps(
+    settings: Settings,
+    problem: Problem,
+    rows: Indices,
+    values: Vector,
+    meter: Meter,
+    *,
+    follow: bool = False,
+) -> Figures:
+    """Time asks after growing parts of a run; if it is to `follow`, among what is not in them."""
     peer, figures = _warmed_up(settings, problem, rows, values), Figures(steps=[])
     agreed = []
-    for t in ts:
+    for t in settings["ts"]:
         peer.load(rows[:t], values[:t])
-        others = np.setdiff1d(np.arange(len(problem.X)), rows[:t])
-        chosen, seconds = _asked(peer, problem, rows[:t], meter, others)
+        allowed = np.setdiff1d(np.arange(len(problem.X)), rows[:t]) if follow else None
+        chosen, seconds = _asked(peer, problem, rows[:t], meter, allowed)
         figures["steps"].append((t, seconds))
-        agreed.append(chosen == rows[t])
+        agreed.append(follow and chosen == rows[t])
         if meter.is_over:
             break
-    return {**figures, "agreed": float(np.mean(agreed)), **meter.figures()}
+    if follow:
+        figures["agreed"] = float(np.mean(agreed))
+    return {**figures, **meter.figures()}
 
 
 def race(settings: Settings, seed: int, meter: Meter) -> Figures:

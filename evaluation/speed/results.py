@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import statistics
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
-from evaluation.speed.machine import Machine
-from evaluation.speed.subjects import Figures, Subject
+from evaluation.speed.subjects import Figures, Read, Subject
 
 FORMAT = 1
 
@@ -27,7 +25,7 @@ class Results:
     path: Path
     quick: bool = False
     threads: int = 2
-    machine: Machine | None = None
+    machine: dict[str, Any] | None = None
     cells: dict[str, Figures] = field(default_factory=dict)
 
     @classmethod
@@ -70,10 +68,12 @@ class Results:
     def all_done(self, subject: Subject) -> bool:
         return len(self.done(subject)) == self.sized(subject).seeds
 
-    def median(self, subject: Subject, figure: Callable[[Figures], float | None]) -> float | None:
+    def median(self, subject: Subject, figure: Read) -> float | None:
         """Return the median over seeds; None unless every seed has the figure."""
-        known = [value for one in self.done(subject) if (value := figure(one)) is not None]
-        return statistics.median(known) if len(known) == self.sized(subject).seeds else None
+        sized = self.sized(subject)
+        found = [figure(one, sized.settings) for one in self.done(subject)]
+        known = [value for value in found if value is not None]
+        return statistics.median(known) if len(known) == sized.seeds else None
 
     def trouble(self, subject: Subject) -> str:
         """Return why a subject has no figures, in a few words."""

@@ -3,46 +3,46 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from evaluation.reports import markdown
-from evaluation.speed.goals import Case, judge, seconds, slope, touched_percent
+from evaluation.speed.goals import GB, Case, judge, seconds, slope, touched
 from evaluation.speed.machine import floor_seconds
 from evaluation.speed.results import Results
-from evaluation.speed.subjects import Figures, Subject
+from evaluation.speed.subjects import Figures, Read, Settings, Subject
 
 NONE = "–"
 Line: TypeAlias = list[tuple[float, float]]  # (what grows, seconds)
 
 
-def passes(figures: Figures, N: int) -> float | None:
+def passes(figures: Figures, settings: Settings) -> float | None:
     """Return how often, in all, a row of the pool was refreshed."""
     work = figures.get("work")
-    return work["refreshed"] / N if work and N else None
+    return work["refreshed"] / settings["N"] if work and "N" in settings else None
 
 
-def moved_gb(figures: Figures) -> float | None:
+def moved_gb(figures: Figures, _: Settings) -> float | None:
     """Return the gigabytes that the library says it moved."""
     work = figures.get("work")
-    return work["bytes"] / 1e9 if work else None
+    return work["bytes"] / GB if work else None
 
 
-def over_floor(figures: Figures) -> float | None:
+def over_floor(figures: Figures, _: Settings) -> float | None:
     """Return seconds over the least that the machine needs for the bytes and flops counted."""
     work, floor = figures.get("work"), figures.get("floor")
     least = floor_seconds(work, floor) if work and floor else 0
     return figures["seconds"] / least if least > 0 else None
 
 
-COLUMNS: dict[str, tuple[Callable[[Figures, int], float | None], str]] = {
+COLUMNS: dict[str, tuple[Read, str]] = {
     "peak MB": (lambda figures, _: figures["peak"] / 1e6, "{:.0f}"),
     "of it run": (lambda figures, _: figures["beyond"] / 1e6, "{:.0f}"),
     "unique": (lambda figures, _: figures.get("unique"), "{:.0f}"),
     "passes": (passes, "{:.3g}"),
-    "touched": (touched_percent, "{:.2g} %"),
-    "moved GB": (lambda figures, _: moved_gb(figures), "{:.3g}"),
-    "× floor": (lambda figures, _: over_floor(figures), "{:.3g}"),
+    "touched": (touched, "{:.2g} %"),
+    "moved GB": (moved_gb, "{:.3g}"),
+    "× floor": (over_floor, "{:.3g}"),
     "regret": (lambda figures, _: figures.get("regret"), "{:.4f}"),
 }
 
@@ -62,7 +62,7 @@ def _row(subject: Subject, results: Results) -> list[str]:
         return [*head, results.trouble(subject), *[NONE] * len(COLUMNS)]
     cells = []
     for figure, form in COLUMNS.values():
-        found = [figure(one, settings.get("N", 0)) for one in done]
+        found = [figure(one, settings) for one in done]
         known = [value for value in found if value is not None]
         cells.append(form.format(statistics.median(known)) if known else NONE)
     return [*head, _seconds(done), *cells]
@@ -70,11 +70,11 @@ def _row(subject: Subject, results: Results) -> list[str]:
 
 def _seconds(done: list[Figures]) -> str:
     if "steps" in done[0]:
-        t, taken = done[0].get("later", done[0]["steps"])[-1]
-        return f"{taken:.3g} an ask at t = {t}"
-    low, *_, high = sorted([figures["seconds"] for figures in done] * 2)
-    middle = f"{statistics.median(figures['seconds'] for figures in done):.3g}"
-    return middle if len(done) == 1 else f"{middle} ({low:.3g} to {high:.3g})"
+        t, last = done[0].get("later", done[0]["steps"])[-1]
+        return f"{last:.3g} an ask at t = {t}"
+    taken = [figures["seconds"] for figures in done]
+    middle = f"{statistics.median(taken):.3g}"
+    return middle if len(done) == 1 else f"{middle} ({min(taken):.3g} to {max(taken):.3g})"
 
 
 def goals_table(cases: Iterable[Case], results: Results) -> str:
@@ -82,9 +82,9 @@ def goals_table(cases: Iterable[Case], results: Results) -> str:
     rows = []
     for case in cases:
         for goal in case.goals:
-            verdict, unit = judge(goal, results), f" {goal.unit}" if goal.unit else ""
-            limit = "reported" if goal.limit is None else f"{goal.sense} {goal.limit:g}{unit}"
-            figure = NONE if verdict.figure is None else f"{verdict.figure:.3g}{unit}"
+            verdict = judge(goal, results)
+            limit = "reported" if goal.limit.startswith("reported") else goal.limit
+            figure = NONE if verdict.figure is None else f"{verdict.figure:.3g}{goal.unit}"
             rows.append((case.title, f"{goal.text}: {limit}", figure, verdict.word))
     return markdown.table(("case", "goal", "figure", "verdict"), rows)
 

@@ -7,6 +7,9 @@ import statistics
 import subprocess
 import sys
 import time
+from functools import partial
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -57,18 +60,14 @@ def run(
     return opt, np.concatenate(chosen).astype(np.int64)
 
 
-def loop(settings: Settings, seed: int, meter: Meter) -> Figures:
+def loop(settings: Settings, seed: int, meter: Meter, *, distinct: bool = False) -> Figures:
     """Let an algorithm of the library spend T evaluations."""
     problem, T = problem_of(settings, seed), settings["T"]
-    opt, rows = run(settings["algorithm"], problem, T, meter)
+    opt, rows = run(settings["algorithm"], problem, T, meter, distinct=distinct)
     return of_run(problem, rows, meter, T, opt)
 
 
-def distinct(settings: Settings, seed: int, meter: Meter) -> Figures:
-    """Evaluate T different candidates."""
-    problem, T = problem_of(settings, seed), settings["T"]
-    opt, rows = run(settings["algorithm"], problem, T, meter, distinct=True)
-    return of_run(problem, rows, meter, T, opt)
+distinct = partial(loop, distinct=True)
 
 
 def thompson(settings: Settings, seed: int, meter: Meter) -> Figures:
@@ -85,6 +84,25 @@ def thompson(settings: Settings, seed: int, meter: Meter) -> Figures:
         parallel_map(lambda part: posterior.marginals(problem.X[part]), parts)
         one_pass = time.perf_counter() - began
     return {**of_run(problem, rows, meter, T, opt), "one_pass": one_pass}
+
+
+def refits(settings: Settings, seed: int, meter: Meter) -> Figures:
+    """Ask and tell with nothing told of the model; time what `learn` takes of it."""
+    from noregret.automatic import policy
+    from noregret.fitting import FittedModel, learn
+
+    problem, T, spent = problem_of(settings, seed), settings["T"], 0.0
+
+    def timed(*args: Any, **named: Any) -> FittedModel:
+        nonlocal spent
+        began = time.perf_counter()
+        fitted = learn(*args, **named)
+        spent += time.perf_counter() - began
+        return fitted
+
+    with patch.object(policy, "learn", timed):
+        opt, rows = run("auto", problem, T, meter)
+    return {**of_run(problem, rows, meter, T, opt), "one_pass": spent}
 
 
 def history(settings: Settings, seed: int, meter: Meter) -> Figures:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypedDict, final
-
-from evaluation.methods.library import Work
 
 Settings: TypeAlias = Mapping[str, Any]
 
@@ -19,13 +17,6 @@ SHRINK = {  # divisor, and what is left at least, where only the benchmark itsel
     "candidates": (100, 1000),
 }
 QUICK_SECONDS = 10.0
-
-
-class Floor(TypedDict):
-    """What the machine can do, at best, on the threads of the run."""
-
-    bandwidth: float  # bytes per second, read
-    flops: float  # float64 operations per second
 
 
 class Figures(TypedDict, total=False):
@@ -48,9 +39,12 @@ class Figures(TypedDict, total=False):
     stopped: int  # evaluations reached when the time was up
     skipped: str
     error: str
-    work: Work | None
-    floor: Floor
+    work: dict[str, int] | None  # the library's own count of what it did
+    floor: dict[str, float]  # what the machine could do when this was measured
     threads: int
+
+
+Read: TypeAlias = Callable[[Figures, Settings], float | None]  # a figure, if it was found
 
 
 @final
@@ -77,18 +71,6 @@ class Subject:
         """Return the same at a small size and one seed, to try the benchmark itself."""
         small = {name: _shrunk(name, value) for name, value in self.settings.items()}
         return replace(self, settings=small, seeds=1, most_seconds=QUICK_SECONDS)
-
-
-def subject(
-    label: str,
-    runner: str,
-    *,
-    seeds: int = 3,
-    most_seconds: float = 900.0,
-    series: str = "",
-    **settings: str | int | list[int],
-) -> Subject:
-    return Subject(label, runner, settings, seeds, most_seconds, series)
 
 
 def _shrunk(name: str, value: Any) -> Any:

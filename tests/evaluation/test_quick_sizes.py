@@ -26,7 +26,6 @@ from evaluation.speed import __main__ as speed
 from evaluation.speed.cases import CASES
 from evaluation.speed.machine import describe
 from evaluation.speed.results import Results
-from evaluation.speed.subjects import Floor
 
 PEERS = [name for name in ("torch", "botorch", "optuna") if importlib.util.find_spec(name) is None]
 needs_peers = pytest.mark.skipif(bool(PEERS), reason=f"without {', '.join(PEERS)}: extra bench")
@@ -47,7 +46,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_every_benchmark(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A case that fails is a row of its table that says so, which nobody reads for months."""
-    floor = Floor(bandwidth=10e9, flops=100e9)
+    floor = {"bandwidth": 10e9, "flops": 100e9}
     monkeypatch.setattr(speed, "measured_machine", lambda _: (describe(), floor))
     monkeypatch.setattr(
         "evaluation.speed.subjects.QUICK_SECONDS", 600.0

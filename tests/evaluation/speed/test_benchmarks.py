@@ -6,17 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.methods.library import Work
 from evaluation.speed import __main__ as command
 from evaluation.speed.cases import CASES
 from evaluation.speed.machine import describe
 from evaluation.speed.measure import measured
 from evaluation.speed.report import write_report
 from evaluation.speed.results import Results
-from evaluation.speed.subjects import Figures, Floor, Subject, subject
+from evaluation.speed.subjects import Figures, Subject
 
-FLOOR = Floor(bandwidth=10e9, flops=100e9)
-WORK = Work(rankings=5, refreshed=2064, scanned=9, bytes=10**9, flops=10**9)
+FLOOR = {"bandwidth": 10e9, "flops": 100e9}
+WORK = {"rankings": 5, "refreshed": 2064, "scanned": 9, "bytes": 10**9, "flops": 10**9}
 
 
 def figures_for(subject: Subject, seed: int) -> Figures:
@@ -139,8 +138,9 @@ def test_names_and_sizes_are_checked_before_anything_is_measured(tmp_path: Path)
 
 def test_a_measurement_runs_in_a_process_of_its_own() -> None:
     """An algorithm that fails is a figure, not the end of the benchmark."""
-    good = measured(subject("", "loop", algorithm="uniform", N=50, T=20), 0, 1)
+    settings = {"N": 50, "T": 20}
+    good = measured(Subject("", "loop", {**settings, "algorithm": "uniform"}), 0, 1)
     assert good["evaluations"] == 20
     assert good["threads"] == 1
-    bad = measured(subject("", "loop", algorithm="nonsense", N=50, T=20), 0, 1)
+    bad = measured(Subject("", "loop", {**settings, "algorithm": "nonsense"}), 0, 1)
     assert bad["error"].startswith("KeyError")

@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluation.methods.library import Work, make_optimizer, work_of
+from evaluation.methods.library import make_optimizer, work_of
 from evaluation.problems.speed import make_problem
 from evaluation.speed.machine import floor_seconds, measure_floor
 from evaluation.speed.meter import Meter
 from evaluation.speed.rows import moved_gb, over_floor, passes
-from evaluation.speed.subjects import Figures, Floor
+from evaluation.speed.subjects import Figures
 
-FLOOR = Floor(bandwidth=10e9, flops=100e9)
+N = {"N": 100}
+FLOOR = {"bandwidth": 10e9, "flops": 100e9}
 
 
-def work(bytes_: int, flops: int) -> Work:
-    return Work(rankings=2, refreshed=300, scanned=7, bytes=bytes_, flops=flops)
+def work(bytes_: int, flops: int) -> dict[str, int]:
+    return {"rankings": 2, "refreshed": 300, "scanned": 7, "bytes": bytes_, "flops": flops}
 
 
 def test_the_floor_is_the_larger_of_reading_and_computing() -> None:
@@ -26,12 +27,12 @@ def test_the_floor_is_the_larger_of_reading_and_computing() -> None:
 
 def test_figures_over_the_floor() -> None:
     figures = Figures(seconds=6.0, work=work(20 * 10**9, 0), floor=FLOOR)
-    assert over_floor(figures) == pytest.approx(3.0)
-    assert moved_gb(figures) == pytest.approx(20.0)
-    assert passes(figures, 100) == pytest.approx(3.0)
+    assert over_floor(figures, N) == pytest.approx(3.0)
+    assert moved_gb(figures, N) == pytest.approx(20.0)
+    assert passes(figures, N) == pytest.approx(3.0)
     unknown = Figures(seconds=6.0, work=None, floor=FLOOR)
-    assert over_floor(unknown) is moved_gb(unknown) is passes(unknown, 100) is None
-    assert over_floor(Figures(seconds=1.0, work=work(0, 0), floor=FLOOR)) is None
+    assert over_floor(unknown, N) is moved_gb(unknown, N) is passes(unknown, N) is None
+    assert over_floor(Figures(seconds=1.0, work=work(0, 0), floor=FLOOR), N) is None
 
 
 def test_a_floor_can_be_measured() -> None:

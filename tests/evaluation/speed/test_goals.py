@@ -10,8 +10,8 @@ from evaluation.speed.goals import (
     Goal,
     integrated,
     judge,
-    largest,
     median,
+    of_all,
     peak_gb,
     ratio,
     same_choices,
@@ -41,27 +41,27 @@ def results_of(**taken: list[float]) -> Results:
 def test_a_ratio_of_medians_is_met_or_missed() -> None:
     results = results_of(fast=[1.0, 2.0, 90.0], slow=[30.0, 40.0, 50.0])
     gain = ratio(seconds(SLOW), seconds(FAST))
-    assert judge(Goal("", gain, "≥", 20), results).word == "met"
-    missed = judge(Goal("", gain, "≥", 20.5), results)
+    assert judge(Goal("", gain, "≥ 20"), results).word == "met"
+    missed = judge(Goal("", gain, "≥ 20.5"), results)
     assert (missed.figure, missed.word) == (20.0, "missed")
-    assert judge(Goal("", gain, "≤", 19), results).word == "missed"
-    peak = largest(median(FAST, peak_gb), median(SLOW, peak_gb))
-    assert judge(Goal("", peak, "≤", 40), results).word == "met"
+    assert judge(Goal("", gain, "≤ 19"), results).word == "missed"
+    peak = of_all(max, median(FAST, peak_gb), median(SLOW, peak_gb))
+    assert judge(Goal("", peak, "≤ 40"), results).word == "met"
 
 
 def test_a_run_that_was_stopped_can_miss_but_not_meet() -> None:
     """Its time is a lower bound, and so is its memory."""
     results = results_of(fast=[900.0, 1.0, 1.0], slow=[])
     results.cells[FAST.key(0)]["stopped"] = 3
-    assert judge(Goal("", so_far(FAST, "seconds"), "≤", 300), results).word == "missed"
-    assert judge(Goal("", so_far(FAST, "seconds"), "≤", 1000), results).word == "–"
+    assert judge(Goal("", so_far(FAST, "seconds"), "≤ 300"), results).word == "missed"
+    assert judge(Goal("", so_far(FAST, "seconds"), "≤ 1000"), results).word == "–"
     del results.cells[FAST.key(0)]["stopped"]
-    assert judge(Goal("", so_far(FAST, "seconds"), "≤", 1000), results).word == "met"
+    assert judge(Goal("", so_far(FAST, "seconds"), "≤ 1000"), results).word == "met"
 
 
 def test_what_is_not_known_is_not_judged() -> None:
     """A seed that failed or was stopped must not leave a median of the lucky ones."""
-    goal = Goal("", seconds(FAST), "≤", 5)
+    goal = Goal("", seconds(FAST), "≤ 5")
     results = results_of(fast=[1.0, 1.0], slow=[])
     assert judge(goal, results).word == "–"
     results.cells[FAST.key(2)] = {"error": "MemoryError: no room"}
@@ -73,7 +73,7 @@ def test_what_is_not_known_is_not_judged() -> None:
     assert judge(goal, results).word == "met"
     results.quick = True
     assert judge(goal, results).word == "–"
-    assert judge(Goal("", seconds(FAST), "≤", None), results).word == "–"
+    assert judge(Goal("", seconds(FAST), "reported"), results).word == "–"
 
 
 def test_slopes_are_those_of_powers() -> None:
@@ -95,9 +95,9 @@ def test_touched_rows_are_a_share_of_the_pool() -> None:
     work = {"rankings": 4, "refreshed": 12, "scanned": 0, "bytes": 0, "flops": 0}
     results = results_of(fast=[], slow=[])
     for key in FAST.keys:
-        results.cells[key] = {"seconds": 1.0, "work": work}  # type: ignore[typeddict-item]  # a plain dict, as JSON gives it
-    assert touched(FAST).of(results) == pytest.approx(3.0)
-    assert touched(SLOW).of(results) is None
+        results.cells[key] = {"seconds": 1.0, "work": work}
+    assert median(FAST, touched).of(results) == pytest.approx(3.0)
+    assert median(SLOW, touched).of(results) is None
 
 
 def test_same_choices_are_counted_up_to_the_first_difference() -> None:
