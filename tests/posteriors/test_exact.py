@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ import noregret as nr
 from noregret.arrays import Matrix
 from noregret.errors import NumericalWarning
 from noregret.posteriors import ExactPosterior, Observations, exact
+from noregret.posteriors.base import subset
 from slow_references import DenseGP, repeated
 from strategies import RTOL, Diary, Scene, close, no_rng, one, rounding, scenes
 
@@ -259,3 +262,19 @@ def test_the_least_norm_is_a_lower_bound_on_every_function_in_the_ellipsoid(
     if radius == 0:
         dense = DenseGP(scene.kernel, scene.ridge, X, y)
         assert least <= dense.norm() * (1 + 1e-6)
+
+
+@given(scenes(least=2), st.integers(0, 2**20), st.floats(0.0, 0.5))
+def test_the_least_norm_is_the_same_by_a_factor_and_by_the_kernel(
+    scene: Scene, seed: int, radius: float
+) -> None:
+    """Where a factor was made, K is taken from it: of all points, of some, of none; repeats too."""
+    points, rng = scene.points, np.random.default_rng(seed)
+    split = int(rng.integers(len(points)))
+    first = scene.prior().rebuilt(subset(points, np.arange(split)))
+    some = first.condition(points, Observations.none(scene.pool.shape[1]), rng)
+    more = replace(points, w=points.w + np.eye(len(points))[0])
+    expected = scene.prior().condition(more, Observations.none(scene.pool.shape[1]), rng)
+    for start in (some, scene.prior().rebuilt(points)):
+        now = start.condition(more, Observations.none(scene.pool.shape[1]), rng)
+        assert now.least_norm(radius) == pytest.approx(expected.least_norm(radius), rel=1e-6)

@@ -174,9 +174,10 @@ class AutoView(ModelView):
             return np.zeros(len(told), dtype=np.bool_)
         if self.model.is_sparse:
             return np.ones(len(told), dtype=np.bool_)
-        _, which, counts = np.unique(hashed(told.X), return_inverse=True, return_counts=True)
-        twins: Mask = counts[which] > 1
-        return twins
+        hashes = hashed(told.X)
+        alike = np.sort(hashes)
+        alike = alike[1:][alike[1:] == alike[:-1]]
+        return np.isin(hashes, alike) if alike.size else np.zeros(len(told), dtype=np.bool_)
 
     def _by_its_values(
         self, places: Indices, mean: Vector, variance: Vector

@@ -62,7 +62,8 @@ class Evidence:
     @property
     def lost(self) -> Indices:
         """Rows of which evaluations failed, and none had a value."""
-        return self.failed_rows[~np.isin(self.failed_rows, self.told.rows)]
+        failed = self.failed_rows  # mostly none, which is found out in no time
+        return failed[~np.isin(failed, self.told.rows)] if len(failed) else failed
 
     @property
     def taken(self) -> Indices:

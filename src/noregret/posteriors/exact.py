@@ -321,13 +321,18 @@ class ExactPosterior:
         return self.log_det
 
     def least_norm(self, radius: float) -> float:
-        """‖μ‖²_A = μ(X)ᵀ W ȳ and ‖Aμ‖² = (Wȳ)ᵀ K (Wȳ)."""
-        p = self.observed
+        """‖μ‖²_A = μ(X)ᵀ W ȳ and ‖Aμ‖² = (Wȳ)ᵀ K (Wȳ), where K₀ = L Lᵀ − ridge·W₀⁻¹ is known."""
+        p, n = self.observed, len(self.base)
         sums = p.w * p.y
         square = float(self.mean_at_points() @ sums)
         if square <= radius**2:
             return 0.0  # whatever ‖Aμ‖ is
-        return least_norm(square, float(sums @ (self.kernel(p.X, p.X) @ sums)), radius)
+        old, new, half = sums[:n], sums[n:], self.L.T @ sums[:n]
+        image = float(half @ half - old @ (self.ridge / self.base.w * old))
+        if len(new):
+            K = self.kernel(p.X[n:], p.X)
+            image += float(new @ (K @ sums) + new @ (K[:, :n] @ old))
+        return least_norm(square, image, radius)
 
     def effective_dimension(self) -> float:
         """Σᵢ wᵢ σ²(xᵢ)/ridge = Σᵢ 1 − (ridge/wᵢ)·(A⁻¹)ᵢᵢ."""
