@@ -112,6 +112,13 @@ def test_every_page_runs_as_printed(
         assert hasattr(noregret, name), name
 
 
+def test_the_index_lists_every_page() -> None:
+    """A page that is on no list is read by nobody."""
+    docs, index = ROOT / "docs", (ROOT / "docs" / "index.md").read_text()
+    pages = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")} - {"index.md"}
+    assert {page for page in pages if f"]({page})" not in index} == set()
+
+
 def test_the_readme_lists_every_algorithm() -> None:
     """What is not in the table does not exist for a reader."""
     readme = (ROOT / "README.md").read_text()

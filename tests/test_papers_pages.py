@@ -21,7 +21,7 @@ SOURCE = Path(noregret.__file__).parent
 ROOT = SOURCE.parents[1]
 DOCS = ROOT / "docs"
 PAPERS = [DOCS / "papers" / f"{paper}.md" for paper in ("bkb", "bbkb", "mini")]
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 HEADINGS = ("Figures", "Line by line", "What the code rests on", "Where we differ and why")
 
 
