@@ -3,7 +3,7 @@
 import os
 import sys
 
-from evaluation.papers.__main__ import THREADS
+from evaluation.runs import THREADS
 
 os.environ.update(THREADS)
 

@@ -11,56 +11,42 @@ from evaluation.comparison.lineup import lineup
 from evaluation.comparison.report import MARK, PAGE, publish, section
 from evaluation.comparison.summary import Standings
 from evaluation.methods.contestants import CONTESTANTS
-from evaluation.papers.report import into_page
 from evaluation.problems.comparison import PROBLEMS
+from evaluation.reports.markdown import into_page
 from evaluation.runs.archive import publish_runs, restore_runs
-from evaluation.runs.cells import Store
-from evaluation.runs.options import shared_parser, told
+from evaluation.runs.options import are_known, run_missing, shared_parser, store_of, told
 from evaluation.runs.reading import play
-from evaluation.runs.work import share
 
 OUT = Path(__file__).parents[1] / "out" / "comparison"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the contestants and problems named, or all of them; return the exit status."""
-    options = _parser().parse_args(arguments)
+    prog, what = "python -m evaluation.comparison", "Compare methods at their default settings."
+    parser = shared_parser(prog, what)
+    parser.add_argument("--only", type=_names, default=[*CONTESTANTS], help="such as auto,tpe")
+    parser.add_argument("--problems", type=_names, default=[*PROBLEMS], help="such as gb1,oer")
+    options = parser.parse_args(arguments)
     if options.list:
         for one in CONTESTANTS.values():
             print(f"{one.name:14} {one.title}: T ≤ {one.most}, {one.seeds} seeds")
         print(f"on {', '.join(PROBLEMS)}")
         return 0
-    known = (
-        ("--only", options.only, [*CONTESTANTS]),
-        ("--problems", options.problems, [*PROBLEMS]),
-    )
-    for option, names, table in known:
-        if unknown := [name for name in names if name not in table]:
-            print(
-                f"{option}: no {', '.join(unknown)}; there are {', '.join(table)}.", file=sys.stderr
-            )
-            return 2
+    if not (
+        are_known("--only: no", options.only, CONTESTANTS)
+        and are_known("--problems: no", options.problems, PROBLEMS)
+    ):
+        return 2
     return told(lambda: _make(options))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = shared_parser(
-        "python -m evaluation.comparison", "Compare methods at their default settings."
-    )
-    parser.add_argument("--only", type=_names, default=list(CONTESTANTS), help="such as auto,tpe")
-    parser.add_argument("--problems", type=_names, default=list(PROBLEMS), help="such as gb1,oer")
-    return parser
 
 
 def _make(options: argparse.Namespace) -> int:
     """Run what is named, then publish all that is stored; a quick run leaves docs as they are."""
-    store = Store(options.cells or OUT / ("quick-cells" if options.quick else "cells"))
-    named = lineup(quick=options.quick, only=options.only, problems=options.problems)
+    store = store_of(options, OUT)
     folder = OUT / "quick" if options.quick else PAGE.with_suffix("")
     restore_runs(folder / "runs", store)
-    failed = 0
-    if not options.draw:
-        failed = share(named, store.folder, jobs=options.jobs, minutes=options.minutes, play=play)
+    named = lineup(quick=options.quick, only=options.only, problems=options.problems)
+    status = run_missing(named, store, options, play)
     everything = lineup(quick=options.quick)
     standings = Standings.of(everything, store)
     if not standings.samples:
@@ -74,9 +60,7 @@ def _make(options: argparse.Namespace) -> int:
     print(f"{met} of {len(reached)} goals are met; {folder}")
     for one in reached:
         print(f"  {'yes' if one.met else 'NO '}  {one.says}: {one.found}")
-    if failed:
-        print(f"{failed} processes had runs that failed; see above.", file=sys.stderr)
-    return 1 if failed else 0
+    return status
 
 
 def _names(text: str) -> list[str]:

@@ -9,10 +9,9 @@ import numpy as np
 from evaluation.comparison.goals import title
 from evaluation.comparison.summary import Figure, Standings, across, average_ranks, figure
 from evaluation.methods.contestants import AUTO, CONTESTANTS
-from evaluation.papers.drawing import canvas
+from evaluation.reports.drawing import canvas, labelled, legend
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Picture
@@ -176,13 +175,6 @@ def _beside(who: str) -> float:
 
 
 def _legend(drawn: Picture) -> None:
-    named: dict[str, Artist] = {}
-    for axes in drawn.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            named.setdefault(label, handle)
-    labels = [title(who) for who in CONTESTANTS if title(who) in named]
-    handles = [named[label] for label in labels]
-    ncols = 2 if len(drawn.axes) == 1 else 4
-    drawn.legend(
-        handles, labels, loc="outside lower center", ncols=ncols, fontsize=8, frameon=False
-    )
+    named = dict(labelled(drawn))
+    titles = [title(who) for who in CONTESTANTS if title(who) in named]
+    legend(drawn, {one: named[one] for one in titles}, 2 if len(drawn.axes) == 1 else 4)

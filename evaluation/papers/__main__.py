@@ -3,7 +3,8 @@
 import os
 import sys
 
-THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+from evaluation.runs import THREADS
+
 os.environ.update(THREADS)
 
 if __name__ == "__main__":

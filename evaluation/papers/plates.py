@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from evaluation.papers.settings import Sweep
-from evaluation.papers.summary import Band
-from evaluation.runs.cells import Store
+from evaluation.papers.curves import Runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,35 +36,11 @@ class Plate:
     runs: str  # the settings' table, such as bbkb-fig1; none where it is computed at once
     title: str
     quantities: tuple[str, ...]  # in its JSON; the first is in its table too …
-    draw: Callable[[Sweep, Store], Figure]
-    claims: Callable[[Sweep, Store], list[Claim]]
+    draw: Callable[[Runs], Figure]
+    claims: Callable[[Runs], Iterable[Claim]]
     step: int | None = None  # … at this step, or at the end
     histories: tuple[int, ...] = (0,)  # of these past evaluations
 
     @property
     def paper(self) -> str:
         return self.name.split("-", 1)[0]
-
-
-def reads(curves: Mapping[str, Band], labels: Sequence[str], step: int | None = None) -> str:
-    """Return the values of some methods in words, at the end or at a step."""
-    return ", ".join(
-        f"{label} {number(*curves[label].at(step))}" for label in labels if label in curves
-    )
-
-
-def number(mean: float, half: float) -> str:
-    """Return a mean with its half-width, to the digits that mean something."""
-    if half != half:  # one repetition
-        return f"{mean:.3g}"
-    return f"{mean:.3g} ± {half:.1g}"
-
-
-def ends(curves: Mapping[str, Band], step: int | None = None) -> dict[str, float]:
-    """Return every method's mean at the end, or at a step."""
-    return {label: curve.at(step)[0] for label, curve in curves.items()}
-
-
-def ascending(values: Mapping[str, float]) -> list[str]:
-    """Return the methods in order of their values."""
-    return sorted(values, key=values.__getitem__)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 
-from evaluation.papers.plates import Claim, Plate, number
-from evaluation.papers.settings import Sweep
-from evaluation.papers.summary import band
+from evaluation.papers.curves import Runs, band, number
+from evaluation.papers.plates import Claim, Plate
 from evaluation.problems.papers import problem
+from evaluation.reports.markdown import rounded, table, write_numbers
 from evaluation.runs.cells import Store
 from evaluation.runs.lines import Line
 
@@ -18,17 +17,18 @@ PAGES = Path(__file__).parents[2] / "docs" / "papers"
 RESULTS = PAGES.parent / "results" / "papers"
 LINK = "../results/papers"  # from a page
 KEPT = 41  # steps of a curve in the JSON
+WORDS = {"bandwidth_squared": "σ²"}
 
 
-def publish(plate: Plate, sweep: Sweep, store: Store, folder: Path) -> list[Claim]:
+def publish(plate: Plate, runs: Runs, folder: Path) -> list[Claim]:
     """Write picture and numbers of a plate, all of whose lines have runs; return its claims."""
     folder.mkdir(parents=True, exist_ok=True)
-    plate.draw(sweep, store).savefig(folder / f"{plate.name}.png", dpi=110)
-    claims = plate.claims(sweep, store)
+    plate.draw(runs).savefig(folder / f"{plate.name}.png", dpi=110)
+    claims = [*plate.claims(runs)]
     numbers = {
         "figure": plate.name,
         "title": plate.title,
-        "lines": [_line(line, store, plate.quantities) for line in _shown(plate, sweep)],
+        "lines": [_line(line, runs.store, plate.quantities) for line in _shown(plate, runs)],
         "claims": [
             {
                 "ours" if claim.ours else "paper": claim.says,
@@ -38,12 +38,12 @@ def publish(plate: Plate, sweep: Sweep, store: Store, folder: Path) -> list[Clai
             for claim in claims
         ],
     }
-    (folder / f"{plate.name}.json").write_text(json.dumps(numbers, indent=1) + "\n")
+    write_numbers(folder / f"{plate.name}.json", numbers)
     return claims
 
 
-def _shown(plate: Plate, sweep: Sweep) -> list[Line]:
-    return [line for line in sweep.lines if line.history in plate.histories]
+def _shown(plate: Plate, runs: Runs) -> list[Line]:
+    return [line for line in runs.sweep.lines if line.history in plate.histories]
 
 
 def _line(line: Line, store: Store, quantities: tuple[str, ...]) -> dict[str, object]:
@@ -68,49 +68,43 @@ def _line(line: Line, store: Store, quantities: tuple[str, ...]) -> dict[str, ob
 
 
 def _rounded(values: np.ndarray) -> list[float | None]:
-    return [None if np.isnan(value) else float(f"{value:.4g}") for value in values]
+    return [None if np.isnan(value) else rounded(value) for value in values]
 
 
-def section(plate: Plate, sweep: Sweep, store: Store, claims: list[Claim]) -> str:
+def section(plate: Plate, runs: Runs, claims: list[Claim]) -> str:
     """Return a plate's part of the page, in Markdown."""
-    parts = [f"### {plate.title}", f"![{plate.title}]({LINK}/{plate.name}.png)"]
-    if sweep.lines:
-        parts.append(_table(plate, sweep, store))
-    rows = ["| the paper | measured | agree |", "| --- | --- | --- |"]
-    rows += [
-        f"| {'(ours) ' if claim.ours else ''}{claim.says} | {claim.found} "
-        f"| {'yes' if claim.agrees else '**no**'} |"
+    rows = [
+        (
+            f"{'(ours) ' if claim.ours else ''}{claim.says}",
+            claim.found,
+            "yes" if claim.agrees else "**no**",
+        )
         for claim in claims
     ]
-    parts.append("\n".join(rows))
-    parts.append(
-        f"`python -m evaluation.papers {plate.name}`; numbers in [JSON]({LINK}/{plate.name}.json)."
-    )
+    parts = [
+        f"### {plate.title}",
+        f"![{plate.title}]({LINK}/{plate.name}.png)",
+        *([_ends(plate, runs)] if runs.sweep.lines else []),
+        table(("the paper", "measured", "agree"), rows),
+        f"`python -m evaluation.papers {plate.name}`; numbers in [JSON]({LINK}/{plate.name}.json).",
+    ]
     return "\n\n".join(parts)
 
 
-def _table(plate: Plate, sweep: Sweep, store: Store) -> str:
+def _ends(plate: Plate, runs: Runs) -> str:
     """Return the first quantity at the end: methods by panels, with the repetitions run."""
-    lines = _shown(plate, sweep)
-    points = list(dict.fromkeys((line.problem, line.panel, line.history) for line in lines))
-    labels = list(dict.fromkeys(line.label for line in lines))
-    cells = {
-        (line.label, (line.problem, line.panel, line.history)): _end(line, store, plate)
-        for line in lines
-    }
-    head = ["", *(_place(*place) for place in points)]
-    rows = [
-        f"| {' | '.join([label, *(cells.get((label, place), '') for place in points)])} |"
-        for label in labels
-    ]
+    cells: dict[str, dict[tuple[object, ...], str]] = {}
+    head: dict[tuple[object, ...], str] = {}
+    for line in _shown(plate, runs):
+        place = (line.problem, line.panel, line.history)
+        head[place] = problem(line.problem).title
+        head[place] += f", {line.panel}" if line.panel else ""
+        head[place] += f", after {line.history}" if line.history else ""
+        cells.setdefault(line.label, {})[place] = _end(line, runs.store, plate)
+    rows = [[label, *(row.get(place, "") for place in head)] for label, row in cells.items()]
     at = "at the end" if plate.step is None else f"at step {plate.step}"
     quantity = f"*{plate.quantities[0]} {at}, mean ± 95 % (repetitions)*"
-    return "\n".join([quantity, "", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *rows])
-
-
-def _place(name: str, panel: str, history: int) -> str:
-    title = problem(name).title
-    return title + (f", {panel}" if panel else "") + (f", after {history}" if history else "")
+    return f"{quantity}\n\n{table(['', *head.values()], rows)}"
 
 
 def _end(line: Line, store: Store, plate: Plate) -> str:
@@ -120,16 +114,3 @@ def _end(line: Line, store: Store, plate: Plate) -> str:
     tuned = {key for key in chosen if len({str(one.get(key)) for one in line.settings}) > 1}
     by = ", ".join(f"{WORDS.get(key, key)} {chosen[key]:.4g}" for key in sorted(tuned))
     return f"{end} ({len(runs)})" + (f"; {by}, tuned on {line.tuning}" if by else "")
-
-
-WORDS = {"bandwidth_squared": "σ²"}
-
-
-def into_page(page: Path, name: str, text: str) -> None:
-    """Put a section between its markers on a page; nothing else changes."""
-    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    before, found, rest = page.read_text().partition(begin)
-    _, closed, after = rest.partition(end)
-    if not (found and closed):
-        raise ValueError(f"{page} has no place for {name}: {begin} and {end}.")
-    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")

@@ -24,14 +24,19 @@ class Sweep:
 
     lines: tuple[Line, ...]
 
-    def of(self, problem: str, *, panel: str = "", history: int = 0) -> list[Line]:
+    def of(self, problem: str, *, panel: str = "", history: int = 0) -> Sweep:
         """Return the lines of one panel."""
         where = (problem, panel, history)
-        return [line for line in self.lines if (line.problem, line.panel, line.history) == where]
+        lines = (one for one in self.lines if (one.problem, one.panel, one.history) == where)
+        return Sweep(tuple(lines))
 
     @property
     def problems(self) -> list[str]:
         return list(dict.fromkeys(line.problem for line in self.lines))
+
+    @property
+    def labels(self) -> list[str]:
+        return list(dict.fromkeys(line.label for line in self.lines))
 
     @property
     def panels(self) -> list[str]:

@@ -1,1 +1,1 @@
-"""What studies write: pages, tables and pictures."""
+"""What is published: Markdown, numbers with intervals, and pictures."""

@@ -1,175 +1,262 @@
-"""The figures of BBKB (Calandriello et al., ICML 2020) that are made of runs."""
+"""The figures of BBKB (Calandriello et al., ICML 2020) that are made of runs.
+
+Claims are what its section 5 and appendix D say of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
-from evaluation.papers.bbkb import claims
-from evaluation.papers.drawing import canvas, legend, panel
-from evaluation.papers.plates import Plate
-from evaluation.papers.settings import Sweep
-from evaluation.problems.papers import problem
-from evaluation.runs.cells import Store
+import numpy as np
+
+from evaluation.papers.curves import Band, Runs
+from evaluation.papers.drawing import Panel, by_problem, panels
+from evaluation.papers.plates import Claim, Plate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-def _pair(sweep: Sweep, store: Store, quantity: str, until: int | None = None) -> Figure:
-    figure = canvas(1, 2)
-    for axes, name in zip(figure.subplots(1, 2), sweep.problems, strict=True):
-        panel(axes, sweep.of(name), store, quantity, until=until, scale="log")
-        axes.set_title(problem(name).title, fontsize=9)
-    legend(figure)
-    return figure
+OURS = GLOBAL, LOCAL = "Global-BBKB", "GlobalLocal-BBKB"
+EVOLUTION, GREEDY = "REG-EVOLUTION", "EPS-GREEDY"
+FIRST, INIT = 2000, 2000
+WORKERS = "hours on 128 workers"
+NEARLY = 1.5  # times the best
 
 
-def _regret(sweep: Sweep, store: Store) -> Figure:
-    return _pair(sweep, store, "regret ratio")
+def _by_panel(runs: Runs) -> Figure:
+    """A panel for every bandwidth."""
+    (one,) = runs.sweep.problems
+    parts = {panel: runs.of(one, panel=panel) for panel in runs.sweep.panels}
+    shown = [
+        (part, f"{part.title}, {panel}", Panel("regret ratio")) for panel, part in parts.items()
+    ]
+    return panels(shown, 3)
 
 
-def _time(sweep: Sweep, store: Store) -> Figure:
-    return _pair(sweep, store, "seconds", until=claims.FIRST)
+def _by_panel_and_problem(runs: Runs) -> Figure:
+    names = runs.sweep.problems
+    parts = [(panel, runs.of(one, panel=panel)) for panel in runs.sweep.panels for one in names]
+    shown = [(part, f"{part.title}, {panel}", Panel("regret ratio")) for panel, part in parts]
+    return panels(shown, len(names), title_size=8, share=True, width=2.6, height=2.3)
 
 
-def _bandwidths(sweep: Sweep, store: Store) -> Figure:
-    figure = canvas(2, 3)
-    (name,) = sweep.problems
-    for axes, width in zip(figure.subplots(2, 3).flat, sweep.panels, strict=True):
-        panel(axes, sweep.of(name, panel=width), store, "regret ratio", scale="log")
-        axes.set_title(f"{problem(name).title}, {width}", fontsize=9)
-    legend(figure)
-    return figure
+def _rows(runs: Runs, drawn: tuple[Panel, ...], columns: int = 3) -> Figure:
+    """Draw a row, or more of them, for every problem that stands in."""
+    shown = []
+    for one in runs.sweep.problems:
+        for panel in drawn:
+            part = runs.of(one, history=panel.history)
+            after = f"after {panel.history} evaluations" if panel.history else "from nothing"
+            shown.append((part, f"{part.title},\n{after}", panel))
+    return panels(shown, columns, title_size=7)
 
 
-def _unstated(sweep: Sweep, store: Store) -> Figure:
-    figure = canvas(len(sweep.panels), len(sweep.problems), width=2.6, height=2.3)
-    grid = figure.subplots(len(sweep.panels), len(sweep.problems), sharex=True)
-    for row, limit in zip(grid, sweep.panels, strict=True):
-        for axes, name in zip(row, sweep.problems, strict=True):
-            panel(axes, sweep.of(name, panel=limit), store, "regret ratio", scale="log")
-            axes.set_title(f"{problem(name).title}, {limit}", fontsize=8)
-    legend(figure)
-    return figure
+def smallest_regret(runs: Runs) -> Iterator[Claim]:
+    """The means decide: an overlap of intervals is shown, not counted."""
+    for one in runs.each():
+        best = next(iter(one.ends("regret ratio")))
+        says = f"{one.title}: BBKB achieves the smallest regret"
+        yield Claim(says, one.reads("regret ratio"), best in OURS)
 
 
-def _rows(
-    sweep: Sweep, store: Store, panels: tuple[tuple[str, int, str], ...], columns: int
-) -> Figure:
-    """Draw a row for every problem that stands in; a panel is a quantity, a history and a scale."""
-    rows = len(panels) // columns
-    figure = canvas(rows * len(sweep.problems), columns)
-    grid = figure.subplots(rows * len(sweep.problems), columns, squeeze=False)
-    for i, name in enumerate(sweep.problems):
-        block = grid[i * rows : (i + 1) * rows].flat
-        for axes, (quantity, history, scale) in zip(block, panels, strict=True):
-            panel(axes, sweep.of(name, history=history), store, quantity, scale=scale)
-            after = f"after {history} evaluations" if history else "from nothing"
-            axes.set_title(f"{problem(name).title},\n{after}", fontsize=7)
-    legend(figure)
-    return figure
+def fraction_of_the_time(runs: Runs) -> Iterator[Claim]:
+    """A fraction: less than half of what any other method with a model takes."""
+    for one in runs.each():
+        spent = one.ends("seconds", FIRST)
+        quickest = min(spent[label] for label in OURS)
+        others = min(spent[label] for label in spent if label not in (*OURS, GREEDY))
+        says = f"{one.title}: BBKB takes only a fraction of the time of the baselines"
+        text = f"seconds for {FIRST} steps: {one.reads('seconds', step=FIRST)}"
+        yield Claim(f"{says} (with a model)", text, quickest < 0.5 * others)
 
 
-def _fig3(sweep: Sweep, store: Store) -> Figure:
-    panels = (
-        ("seconds", claims.INIT, "log"),
-        ("batch size", claims.INIT, "linear"),
-        (claims.WORKERS, claims.INIT, "log"),
-    )
-    return _rows(sweep, store, panels, 3)
+def robust(runs: Runs) -> Iterator[Claim]:
+    """Robust for a wider range of σ: nearly the best of all methods at more bandwidths."""
+    (one,), widths = runs.sweep.problems, runs.sweep.panels
+    counts: dict[str, int] = {}
+    for width in widths:
+        part = runs.of(one, panel=width)
+        last = part.ends("regret ratio")
+        last.pop(GREEDY, None)
+        least = min(last.values())
+        for label in part.sweep.labels:
+            if label in last:
+                counts[label] = counts.get(label, 0) + (last[label] <= NEARLY * least)
+    ascending = sorted(counts, key=counts.__getitem__)
+    text = ", ".join(f"{label} {counts[label]}" for label in reversed(ascending))
+    most = max(counts[label] for label in OURS)
+    others = max(count for label, count in counts.items() if label not in OURS)
+    says = f"{part.title}: BBKB remains robust for a wider range of σ"
+    within = f"bandwidths of {len(widths)} within {NEARLY} times the best method's regret"
+    yield Claim(says, f"{within}: {text}", most > others)
 
 
-def _fig4(sweep: Sweep, store: Store) -> Figure:
-    panels = (
-        ("regret ratio", claims.INIT, "log"),
-        ("simple regret", claims.INIT, "symlog"),
-        ("simple regret", 0, "symlog"),
-    )
-    return _rows(sweep, store, panels, 3)
+def whatever_was_taken(runs: Runs) -> Iterator[Claim]:
+    """Figure 1's claim under each choice that the paper leaves open, against GP-BUCB alone."""
+    for one in runs.sweep.problems:
+        for limit in runs.sweep.panels:
+            part = runs.of(one, panel=limit)
+            last = part.ends("regret ratio")
+            says = f"{part.title}, {limit}: BBKB achieves a smaller regret than GP-BUCB"
+            least = min(last[label] for label in OURS)
+            yield Claim(says, part.reads("regret ratio"), least < last["GP-BUCB"], ours=True)
 
 
-def _fig7(sweep: Sweep, store: Store) -> Figure:
-    panels = (
-        ("regret ratio", 0, "log"),
-        ("batch size", 0, "linear"),
-        ("seconds", 0, "log"),
-        (claims.WORKERS, 0, "log"),
-    )
-    return _rows(sweep, store, panels, 2)
+def batches_and_time(runs: Runs, history: int) -> Iterator[Claim]:
+    """The claims of Figures 3 and 7, for every problem.
+
+    Batch sizes are linear if a straight line that rises explains nine tenths of their variance.
+    Evolution asks for one training at a time, so that more workers do not help it.
+    """
+    for one in runs.each(history):
+
+        def claim(says: str, text: str, agrees: bool, title: str = one.title) -> Claim:
+            return Claim(f"{title}: {says}", text, agrees)
+
+        spent, total = one.ends("seconds"), one.ends(WORKERS)
+        seconds, hours = (f"{what}: {one.reads(what, OURS)}" for what in ("seconds", WORKERS))
+        baselines = min(value for label, value in spent.items() if label not in OURS)
+        yield claim(
+            "both BBKB variants outperform baselines in runtime",
+            f"seconds: {one.reads('seconds')}",
+            max(spent[label] for label in OURS) < baselines,
+        )
+        slower = "GlobalLocal-BBKB is slower than Global-BBKB"
+        yield claim(slower, seconds, spent[LOCAL] > spent[GLOBAL])
+        curves, sizes = one.bands("batch size"), one.ends("batch size")
+        grown = {label: growth(curves[label]) for label in OURS}
+        gains = (
+            f"{label} gains {slope:.0f} in 1000 steps (R² {fits:.2f})"
+            for label, (slope, fits) in grown.items()
+        )
+        linear = all(slope > 0 and fits > 0.9 for slope, fits in grown.values())
+        yield claim("batch sizes increase linearly", ", ".join(gains), linear)
+        yield claim(
+            "the local rule gives larger batches than the global rule",
+            f"batch at the end: {one.reads('batch size', OURS)}",
+            sizes[LOCAL] > sizes[GLOBAL],
+        )
+        yield claim(
+            f"with training time, batched algorithms beat sequential {EVOLUTION}",
+            f"{WORKERS}: {one.reads(WORKERS)}",
+            max(value for label, value in total.items() if label != EVOLUTION) < total[EVOLUTION],
+        )
+        faster = "with training time, GlobalLocal-BBKB is faster than Global-BBKB"
+        yield claim(faster, hours, total[LOCAL] < total[GLOBAL])
 
 
+def growth(curve: Band) -> tuple[float, float]:
+    """Return how many evaluations a batch gains in a thousand steps, and R² of that line."""
+    t, size = curve.steps / 1000, curve.mean
+    slope, start = np.polyfit(t, size, 1)
+    left, all_of_it = np.sum((size - start - slope * t) ** 2), np.sum((size - size.mean()) ** 2)
+    return float(slope), float(1 - left / all_of_it) if all_of_it > 0 else 0.0
+
+
+def evolution(runs: Runs) -> Iterator[Claim]:
+    """Regret and simple regret against regularised evolution, with past evaluations and without."""
+    who = (*OURS, EVOLUTION)
+    for after, bare in zip(runs.each(INIT), runs.each(), strict=True):
+        ratio, simple = after.bands("regret ratio"), after.bands("simple regret")
+        late, early = after.ends("simple regret"), bare.ends("simple regret")
+        with_them, without = (one.reads("simple regret", who) for one in (after, bare))
+        better = any(_above(ratio[EVOLUTION], ratio[label]) for label in OURS)
+        matched = not all(_above(simple[label], simple[EVOLUTION]) for label in OURS)
+        changed = early[EVOLUTION] > late[EVOLUTION] and any(early[x] < late[x] for x in OURS)
+        won = min(early[label] for label in OURS) < early[EVOLUTION]
+        for says, text, agrees in (
+            ("BBKB's regret is significantly better", after.reads("regret ratio", who), better),
+            (f"BBKB matches {EVOLUTION}'s simple regret", with_them, matched),
+            (
+                f"without past evaluations {EVOLUTION} does worse, BBKB better",
+                f"{without}; with them {with_them}",
+                changed,
+            ),
+            (f"without past evaluations BBKB outperforms {EVOLUTION}", without, won),
+        ):
+            yield Claim(f"{after.title}: {says}", text, agrees)
+
+
+def _above(one: Band, other: Band) -> bool:
+    """Say whether an interval at the end lies wholly above another."""
+    (a, b), (c, d) = one.at(), other.at()
+    return bool(a - np.nan_to_num(b) > c + np.nan_to_num(d))
+
+
+FIG3 = (
+    Panel("seconds", "log", INIT),
+    Panel("batch size", "linear", INIT),
+    Panel(WORKERS, "log", INIT),
+)
+FIG4 = (
+    Panel("regret ratio", "log", INIT),
+    Panel("simple regret", "symlog", INIT),
+    Panel("simple regret", "symlog"),
+)
+FIG7 = (Panel("regret ratio"), Panel("batch size", "linear"), Panel("seconds"), Panel(WORKERS))
 PLATES = (
     Plate(
         "bbkb-fig1",
         "bbkb-fig1",
         "Figure 1: regret over uniform's on Abalone and Cadata",
         ("regret ratio", "unique candidates"),
-        _regret,
-        claims.smallest_regret,
+        partial(by_problem, panel=Panel("regret ratio")),
+        smallest_regret,
     ),
     Plate(
         "bbkb-fig2",
         "bbkb-fig1",
         "Figure 2: time of the first 2000 steps on Abalone and Cadata",
         ("seconds", "batch size"),
-        _time,
-        claims.fraction_of_the_time,
-        step=claims.FIRST,
+        partial(by_problem, panel=Panel("seconds", until=FIRST)),
+        fraction_of_the_time,
+        step=FIRST,
     ),
     Plate(
         "bbkb-fig3",
         "bbkb-nas",
         "Figure 3: time, batch size and total time on architectures, after 2000 evaluations",
-        (
-            "seconds",
-            "batch size",
-            "hours on 1 worker",
-            "hours on 16 workers",
-            "hours on 128 workers",
-        ),
-        _fig3,
-        claims.with_history,
-        histories=(claims.INIT,),
+        ("seconds", "batch size", "hours on 1 worker", "hours on 16 workers", WORKERS),
+        partial(_rows, drawn=FIG3),
+        partial(batches_and_time, history=INIT),
+        histories=(INIT,),
     ),
     Plate(
         "bbkb-fig4",
         "bbkb-nas",
         "Figure 4: regret over uniform's and simple regret on architectures",
         ("regret ratio", "simple regret"),
-        _fig4,
-        claims.evolution,
-        histories=(claims.INIT, 0),
+        partial(_rows, drawn=FIG4),
+        evolution,
+        histories=(INIT, 0),
     ),
-    Plate(
-        "bbkb-fig5",
-        "bbkb-fig5",
-        "Figure 5: one bandwidth for all methods, Abalone",
-        ("regret ratio",),
-        _bandwidths,
-        claims.robust,
-    ),
-    Plate(
-        "bbkb-fig6",
-        "bbkb-fig6",
-        "Figure 6: one bandwidth for all methods, Cadata",
-        ("regret ratio",),
-        _bandwidths,
-        claims.robust,
+    *(
+        Plate(
+            f"bbkb-fig{at}",
+            f"bbkb-fig{at}",
+            f"Figure {at}: one bandwidth for all methods, {name}",
+            ("regret ratio",),
+            _by_panel,
+            robust,
+        )
+        for at, name in ((5, "Abalone"), (6, "Cadata"))
     ),
     Plate(
         "bbkb-unstated",
         "bbkb-unstated",
         "What the paper does not state: scaling of the features, and C̃",
         ("regret ratio", "batch size", "seconds"),
-        _unstated,
-        claims.whatever_was_taken,
+        _by_panel_and_problem,
+        whatever_was_taken,
     ),
     Plate(
         "bbkb-fig7",
         "bbkb-nas",
         "Figure 7: architectures from nothing",
-        ("regret ratio", "batch size", "seconds", "hours on 128 workers"),
-        _fig7,
-        claims.from_nothing,
+        ("regret ratio", "batch size", "seconds", WORKERS),
+        partial(_rows, drawn=FIG7, columns=2),
+        partial(batches_and_time, history=0),
     ),
 )

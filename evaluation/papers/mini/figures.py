@@ -1,70 +1,136 @@
-"""The figures of MINI (Calandriello et al., ICML 2022)."""
+"""The figures of MINI (Calandriello et al., ICML 2022).
+
+Claims are what its section 5 and appendix B say of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
-from evaluation.papers.drawing import canvas, legend, panel
-from evaluation.papers.mini import claims
-from evaluation.papers.plates import Plate
-from evaluation.papers.settings import Sweep
-from evaluation.papers.summary import bands
-from evaluation.problems.papers import problem
-from evaluation.runs.cells import Store
-from evaluation.runs.lines import Line
+import numpy as np
+
+from evaluation.papers.curves import Band, Runs
+from evaluation.papers.drawing import Panel, by_problem, under_all
+from evaluation.papers.plates import Claim, Plate
+from evaluation.reports.drawing import canvas
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+OURS = ("MINI-GP-UCB", "MINI-GP-EI")
+GREEDY, BBKB = "EPS-GREEDY", "BBKB"
+COMPARABLE = 1.5  # times as much
 
-def _nas(sweep: Sweep, store: Store) -> Figure:
+
+def _architectures(runs: Runs) -> Figure:
     """Panels (a) to (e), a row for every problem that stands in."""
-    names = sweep.problems
-    figure = canvas(len(names), 5, width=3.1)
-    grid = figure.subplots(len(names), 5, squeeze=False)
-    for row, name in zip(grid, names, strict=True):
-        lines = sweep.of(name)
-        panel(row[0], lines, store, "regret ratio", scale="log")
-        panel(row[1], lines, store, "unique candidates", scale="log")
-        panel(row[2], lines, store, "regret ratio", against="seconds", scale="log")
-        row[2].set_xscale("log")
-        for axes, label in zip(row[3:], claims.OURS, strict=True):
-            _few(axes, [line for line in lines if line.label == label], store)
-        row[0].set_title(problem(name).title, fontsize=7)
+    parts = [*runs.each()]
+    figure = canvas(len(parts), 5, width=3.1)
+    for row, part in zip(figure.subplots(len(parts), 5, squeeze=False), parts, strict=True):
+        Panel("regret ratio").draw(row[0], part)
+        Panel("unique candidates").draw(row[1], part)
+        Panel("regret ratio", against="seconds").draw(row[2], part)
+        for axes, label in zip(row[3:], OURS, strict=True):  # unique candidates and batches of one
+            for quantity in ("unique candidates", "batches"):
+                Panel(quantity, "linear").draw(axes, part.by(label))
+                curve = part.bands(quantity)[label]
+                end = (curve.steps[-1], curve.mean[-1])
+                axes.annotate(quantity, end, ha="right", va="bottom", fontsize=7)
+            axes.set_ylabel("")
+            axes.set_title(label, fontsize=8)
+        row[0].set_title(part.title, fontsize=7)
         for axes, letter in zip(row, "abcde", strict=True):
             axes.set_title(f"({letter})", loc="left", fontsize=8, x=-0.15)
-    legend(figure)
+    under_all(figure)
     return figure
 
 
-def _few(axes: Axes, lines: list[Line], store: Store) -> None:
-    """Draw unique candidates and batches of one method."""
-    for quantity in ("unique candidates", "batches"):
-        panel(axes, lines, store, quantity)
-        (curve,) = bands(lines, store, quantity).values()
-        end = (curve.steps[-1], curve.mean[-1])
-        axes.annotate(quantity, end, ha="right", va="bottom", fontsize=7)
-    axes.set_ylabel("")
-    axes.set_title(lines[0].label, fontsize=8)
+def architectures(runs: Runs) -> Iterator[Claim]:
+    """The claims of Figures (a) to (e), for every problem."""
+    for one in runs.each():
+        yield from _regret(one)
+        yield from _few(one)
+        yield from _fast(one)
 
 
-def _functions(sweep: Sweep, store: Store, against: str) -> Figure:
-    figure = canvas(1, len(sweep.problems))
-    for axes, name in zip(figure.subplots(1, len(sweep.problems)), sweep.problems, strict=True):
-        panel(axes, sweep.of(name), store, "average regret", against=against, scale="log")
-        axes.set_title(problem(name).title, fontsize=8)
-        axes.set_xscale("linear" if against == "t" else "log")
-    legend(figure)
-    return figure
+def _regret(one: Runs) -> Iterator[Claim]:
+    last = one.ends("regret ratio")
+    worst, text = max(last[label] for label in OURS), f"regret ratio: {one.reads('regret ratio')}"
+    alike, better = "both MINI variants are comparable to BBKB", "both are better than ε-greedy"
+    yield Claim(f"{one.title} (a): {alike}", text, worst <= COMPARABLE * last[BBKB])
+    yield Claim(f"{one.title} (a): {better}", text, worst < last[GREEDY])
 
 
-def _steps(sweep: Sweep, store: Store) -> Figure:
-    return _functions(sweep, store, "t")
+def _few(one: Runs) -> Iterator[Claim]:
+    """Unique candidates and batches; the gap between them is to grow in the later stages."""
+    unique, batches = one.bands("unique candidates"), one.bands("batches")
+    few, T = one.ends("unique candidates"), int(unique[BBKB].steps[-1])
+    yield Claim(
+        f"{one.title} (b): both select even fewer unique candidates than BBKB",
+        f"unique: {one.reads('unique candidates')}",
+        max(few[label] for label in OURS) < few[BBKB],
+    )
+    yield Claim(
+        f"{one.title} (b): BBKB does not select a very large number of unique candidates",
+        f"{few[BBKB]:.0f} of {T} evaluations",
+        few[BBKB] < 0.1 * T,
+    )
+    for label, letter in zip(OURS, "de", strict=True):
+        early, late = (batches[label].at(t)[0] - unique[label].at(t)[0] for t in (T // 10, T))
+        q, h = few[label], batches[label].at()[0]
+        yield Claim(
+            f"{one.title} ({letter}): {label} has far more batches h than unique candidates q, "
+            "later on",
+            f"h = {h:.0f}, q = {q:.0f}; the gap is {early:.0f} at t = {T // 10}",
+            h > COMPARABLE * q and late > 2 * early,
+        )
 
 
-def _time(sweep: Sweep, store: Store) -> Figure:
-    return _functions(sweep, store, "seconds")
+def _fast(one: Runs) -> Iterator[Claim]:
+    """Faster to the end, and to the regret that both reach."""
+    curves, ratio = one.bands("seconds"), one.bands("regret ratio")
+    spent, last = one.ends("seconds"), one.ends("regret ratio")
+    both = f"{one.title} (c): both are faster than BBKB, terminating earlier"
+    slowest = max(spent[label] for label in OURS)
+    yield Claim(both, f"seconds: {one.reads('seconds')}", slowest < spent[BBKB])
+    for label in OURS:
+        level = max(last[label], last[BBKB])
+        mine, theirs = (_reached(ratio[who], curves[who], level) for who in (label, BBKB))
+        says = f"{one.title} (c): {label} achieves lower regret in the same span of time as BBKB"
+        text = f"regret ratio {level:.3g} after {mine:.2g} s, BBKB after {theirs:.2g} s"
+        yield Claim(says, text, mine < theirs)
+
+
+def _reached(ratio: Band, seconds: Band, level: float) -> float:
+    """Return after how many seconds the mean curve stays at or below a level."""
+    above = np.flatnonzero(ratio.mean > level * (1 + 1e-9))
+    return float(seconds.mean[above[-1] + 1 if above.size else 0])
+
+
+def functions(runs: Runs) -> Iterator[Claim]:
+    """Regret against that of the other methods with a model, and on Rosenbrock against ε-greedy."""
+    for one in runs.each():
+        last, text = one.ends("average regret"), one.reads("average regret")
+        greedy = last.pop(GREEDY)
+        best = min(value for label, value in last.items() if label not in OURS)
+        near = min(last[label] for label in OURS) <= COMPARABLE * best
+        yield Claim(f"{one.title}: MINI's regret is comparable to other GP methods", text, near)
+        if one.sweep.problems == ["f104"]:
+            alike = all(1 / 2 < value / greedy < 2 for value in last.values())
+            says = f"{one.title}: all GP methods do only roughly as well as a tuned ε-greedy"
+            yield Claim(says, text, alike)
+
+
+def times(runs: Runs) -> Iterator[Claim]:
+    """Runtime against that of the other methods with a model."""
+    for one in runs.each():
+        spent = one.ends("seconds")
+        others = min(value for label, value in spent.items() if label not in (*OURS, GREEDY))
+        says = f"{one.title}: MINI's runtime is comparable to other GP methods"
+        least = min(spent[label] for label in OURS)
+        yield Claim(says, f"seconds: {one.reads('seconds')}", least <= COMPARABLE * others)
 
 
 PLATES = (
@@ -73,23 +139,23 @@ PLATES = (
         "mini-nas",
         "Figures (a) to (e): regret, unique candidates, time and switches on architectures",
         ("regret ratio", "unique candidates", "batches", "switches", "seconds"),
-        _nas,
-        claims.architectures,
+        _architectures,
+        architectures,
     ),
     Plate(
         "mini-fig3",
         "mini-fig3",
         "Figure 3: average regret against steps on four functions",
         ("average regret", "unique candidates"),
-        _steps,
-        claims.functions,
+        partial(by_problem, panel=Panel("average regret"), title_size=8),
+        functions,
     ),
     Plate(
         "mini-fig4",
         "mini-fig3",
         "Figure 4: average regret against time on four functions",
         ("seconds", "average regret"),
-        _time,
-        claims.times,
+        partial(by_problem, panel=Panel("average regret", against="seconds"), title_size=8),
+        times,
     ),
 )

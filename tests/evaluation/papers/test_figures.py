@@ -13,11 +13,13 @@ from matplotlib.image import imread
 from evaluation.data.files import Missing
 from evaluation.papers.catalogue import PLATES
 from evaluation.papers.command import main
+from evaluation.papers.curves import Runs
 from evaluation.papers.plates import Plate
-from evaluation.papers.report import LINK, PAGES, RESULTS, into_page, publish, section
+from evaluation.papers.report import LINK, PAGES, RESULTS, publish, section
 from evaluation.papers.settings import Sweep, sweep
 from evaluation.problems import papers as problems
 from evaluation.problems.base import Problem
+from evaluation.reports.markdown import into_page
 from evaluation.runs.cells import Setting, Store
 from evaluation.runs.lines import Line
 from evaluation.runs.work import work
@@ -64,7 +66,8 @@ def test_a_plate_is_drawn_and_its_numbers_are_those_of_the_runs(name: str, tmp_p
     plate = PLATES[name]
     held, store = shrunk(plate), Store(tmp_path / "cells")
     work(held.lines, store.folder)
-    claims = publish(plate, held, store, tmp_path)
+    runs = Runs(held, store)
+    claims = publish(plate, runs, tmp_path)
 
     picture = imread(tmp_path / f"{name}.png")
     assert len(np.unique(picture.reshape(-1, picture.shape[-1]), axis=0)) > 20
@@ -73,15 +76,15 @@ def test_a_plate_is_drawn_and_its_numbers_are_those_of_the_runs(name: str, tmp_p
     assert len(numbers["lines"]) == len(shown)
     assert [claim["agrees"] for claim in numbers["claims"]] == [claim.agrees for claim in claims]
     for line, entry in zip(shown, numbers["lines"], strict=True):
-        runs = line.runs(store)
+        records = line.runs(store)
         assert entry["repetitions"] == 2
         assert entry["steps"][-1] == 40
         if "regret ratio" in plate.quantities:
-            ratios = [run["regret"][-1] / (40 * run["uniform"]) for run in runs]
+            ratios = [run["regret"][-1] / (40 * run["uniform"]) for run in records]
             found = entry["curves"]["regret ratio"]["mean"][-1]
             assert found == pytest.approx(np.mean(ratios), rel=1e-3)
 
-    text = section(plate, held, store, claims)
+    text = section(plate, runs, claims)
     assert f"({LINK}/{name}.png)" in text
     assert "(2)" in text
     assert text.count("| yes |") + text.count("| **no** |") == len(claims) > 0

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from evaluation.papers.catalogue import PLATES
+from evaluation.papers.curves import band
 from evaluation.papers.settings import sweep
-from evaluation.papers.summary import band
 from evaluation.runs.cells import Setting, Store
 from evaluation.runs.lines import Line
 from evaluation.runs.trial import Record, run
@@ -59,7 +59,7 @@ def test_every_figure_has_lines_and_a_quick_version(figure: str, quick: bool) ->
         assert held.lines[0].repetitions < full.lines[0].repetitions
     for line in held.lines:
         assert len({str(setting) for setting in line.settings}) == len(line.settings)
-        assert line in held.of(line.problem, panel=line.panel, history=line.history)
+        assert line in held.of(line.problem, panel=line.panel, history=line.history).lines
 
 
 def test_the_settings_are_those_that_bbkb_prints() -> None:

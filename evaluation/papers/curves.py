@@ -1,0 +1,129 @@
+"""Curves of what was run: means over repetitions with 95 % intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+from scipy.special import stdtrit
+
+from evaluation.papers.settings import Sweep
+from evaluation.problems.papers import problem
+from evaluation.runs.cells import Store
+from evaluation.runs.trial import Record
+from noregret.arrays import Indices, Matrix, Vector
+
+CONFIDENCE = 0.95
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Band:
+    """A curve's mean over repetitions and half the width of its interval."""
+
+    steps: Indices
+    mean: Vector
+    half: Vector  # NaN for one repetition
+    repetitions: int
+
+    def at(self, step: int | None = None) -> tuple[float, float]:
+        """Return mean and half-width at a step, between those stored on a line; or at the end."""
+        where = self.steps[-1] if step is None else step
+        return (
+            float(np.interp(where, self.steps, self.mean)),
+            float(np.interp(where, self.steps, self.half)),
+        )
+
+
+def band(runs: Sequence[Record], quantity: str) -> Band:
+    """Return the mean curve of some runs with its interval by Student's t."""
+    curves: Matrix = np.array([QUANTITIES[quantity](run) for run in runs], dtype=np.float64)
+    n = len(curves)
+    half = np.full(curves.shape[1], np.nan)
+    if n > 1:
+        quantile = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+        half = quantile * curves.std(axis=0, ddof=1) / math.sqrt(n)
+    return Band(np.array(runs[0]["steps"]), curves.mean(axis=0), half, n)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The lines of a figure, or of a part of it, with what has been run of them."""
+
+    sweep: Sweep
+    store: Store
+
+    def of(self, problem: str, *, panel: str = "", history: int = 0) -> Runs:
+        """Return the part that is on one panel."""
+        return Runs(self.sweep.of(problem, panel=panel, history=history), self.store)
+
+    def by(self, label: str) -> Runs:
+        """Return the part that is of one method."""
+        lines = tuple(line for line in self.sweep.lines if line.label == label)
+        return Runs(Sweep(lines), self.store)
+
+    def each(self, history: int = 0) -> Iterator[Runs]:
+        """Yield the parts by problem."""
+        return (self.of(name, history=history) for name in self.sweep.problems)
+
+    @property
+    def title(self) -> str:
+        """That of the problem, where there is one."""
+        return problem(self.sweep.problems[0]).title
+
+    def bands(self, quantity: str) -> dict[str, Band]:
+        """Return the curves by method, those that have been run."""
+        found = {line.label: line.runs(self.store) for line in self.sweep.lines}
+        return {label: band(runs, quantity) for label, runs in found.items() if runs}
+
+    def ends(self, quantity: str, step: int | None = None) -> dict[str, float]:
+        """Return every method's mean at the end or at a step, the lowest first."""
+        found = {label: curve.at(step)[0] for label, curve in self.bands(quantity).items()}
+        return {label: found[label] for label in sorted(found, key=found.__getitem__)}
+
+    def reads(
+        self, quantity: str, labels: Sequence[str] | None = None, step: int | None = None
+    ) -> str:
+        """Return the values of some methods in words; of all, the lowest first."""
+        ends = {label: curve.at(step) for label, curve in self.bands(quantity).items()}
+        if labels is None:
+            labels = sorted(ends, key=lambda one: ends[one][0])
+        return ", ".join(f"{one} {number(*ends[one])}" for one in labels if one in ends)
+
+
+def number(mean: float, half: float) -> str:
+    """Return a mean with its half-width, to the digits that mean something."""
+    return f"{mean:.3g}" if math.isnan(half) else f"{mean:.3g} ± {half:.1g}"
+
+
+def _batch_size(run: Record) -> Vector:
+    """The last batch is cut by the horizon: it counts as large as the one before."""
+    size, batch = np.array(run["batch"], dtype=np.float64), np.array(run["batches"])
+    cut = batch == batch[-1]
+    if not cut.all():
+        size[cut] = size[~cut][-1]
+    return size
+
+
+def _hours(run: Record, workers: int) -> Vector:
+    return np.asarray(np.array(run["total"][str(workers)]) / 3600)
+
+
+QUANTITIES: dict[str, Callable[[Record], Any]] = {
+    "regret ratio": lambda run: np.array(run["regret"]) / (np.array(run["steps"]) * run["uniform"]),
+    "average regret": lambda run: np.array(run["regret"]) / np.array(run["steps"]),
+    "simple regret": lambda run: run["simple"],
+    "unique candidates": lambda run: run["unique"],
+    "switches": lambda run: run["switches"],
+    "batches": lambda run: run["batches"],
+    "batch size": _batch_size,
+    "seconds": lambda run: run["seconds"],
+    "hours on 1 worker": partial(_hours, workers=1),
+    "hours on 16 workers": partial(_hours, workers=16),
+    "hours on 128 workers": partial(_hours, workers=128),
+}
