@@ -341,7 +341,7 @@ BAD_SETTINGS: list[tuple[dict[str, object], str]] = [
     ({"kernel": None}, "kernel must be callable .*got None"),
     ({"kernel": 1.0}, r"kernel must be callable .*got 1\.0"),
     ({"kernel": nr.RBF}, "kernel.*RBF"),
-    ({"kernel": nr.RBF((0.1, 0.2))}, "lengthscale has 2 entries for candidates of 1 features"),
+    ({"kernel": nr.RBF((0.1, 0.2))}, "lengthscale has 2 entries for 1 feature;"),
 ]
 
 

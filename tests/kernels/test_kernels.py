@@ -88,5 +88,5 @@ def test_large_blocks_are_cut_without_seams() -> None:
 
 def test_wrong_number_of_lengthscales_is_named() -> None:
     """A silent broadcast would optimise something else."""
-    with pytest.raises(nr.NoRegretError, match="2 entries for candidates of 3 features"):
+    with pytest.raises(nr.NoRegretError, match="2 entries for 3 features"):
         nr.RBF((1.0, 2.0))(np.zeros((1, 3)), np.zeros((1, 3)))

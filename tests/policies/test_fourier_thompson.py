@@ -13,7 +13,7 @@ import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.errors import ArgumentError
 from noregret.kernels import Kernel, QuadratureFeatures, quadrature
-from noregret.kernels.quadrature_features import error_bound
+from noregret.kernels.fourier_features import error_bound
 from noregret.policies import Evidence, ThompsonQFF
 from noregret.policies.fourier_thompson import Weights, sampled
 from noregret.pools import Points
@@ -284,10 +284,10 @@ def test_odd_pools() -> None:
         ({"kernel": nr.RBF(1.0) + nr.RBF(2.0)}, "must be RBF"),
         ({"kernel": nr.RBF}, "instance"),
         ({"kernel": None}, "kernel must be"),
-        ({"kernel": nr.RBF((1.0, 2.0, 3.0))}, "lengthscale has 3 entries for candidates of 2"),
+        ({"kernel": nr.RBF((1.0, 2.0, 3.0))}, "lengthscale has 3 entries for 2 features"),
         ({"kernel": nr.RBF(0.01)}, "features, more than 4096"),
         ({"nodes": 0}, r"ts_qff\(nodes=...\) must be at least 1"),
-        ({"nodes": (3, 4, 5)}, "nodes=.* has 3 entries for candidates of 2"),
+        ({"nodes": (3, 4, 5)}, "nodes=.* has 3 entries for 2 features"),
         ({"nodes": (3, 2.5)}, "must be a whole number, got 2.5"),
         ({"nodes": 65}, "65 × 65 = 4225 features"),
         ({"noise_std": 0.0}, "noise_std must be above 0"),

@@ -1,4 +1,4 @@
-"""k(x, z): how alike two candidates are."""
+"""Kernels: k(x, z) says how alike two candidates are."""
 
 from noregret.kernels.base import (
     DifferentiableKernel,
@@ -16,8 +16,12 @@ from noregret.kernels.base import (
 )
 from noregret.kernels.categorical import CandidateEffect, Categorical, WithEffect
 from noregret.kernels.custom import FunctionKernel, Precomputed
+from noregret.kernels.fourier_features import (
+    Features,
+    QuadratureFeatures,
+    quadrature,
+    random_features,
+)
 from noregret.kernels.linear import Linear, Polynomial
-from noregret.kernels.quadrature_features import QuadratureFeatures, quadrature
-from noregret.kernels.random_features import Features, random_features
 from noregret.kernels.stationary import RBF, Matern
 from noregret.kernels.tanimoto import Tanimoto

@@ -1,7 +1,4 @@
-"""What a kernel is, and sums, products and multiples of kernels.
-
-Kernels of others are checked, and those of scikit-learn taken in.
-"""
+"""What a kernel is, checks of those that users give, and sums, products and multiples."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeAlias, final, runtime_checkable
+from typing import Protocol, TypeAlias, TypeVar, final, runtime_checkable
 
 import numpy as np
 
@@ -17,7 +14,9 @@ from noregret.arrays import Matrix, Rows, Vector
 from noregret.errors import ArgumentError, KernelError, require_positive
 from noregret.kernels.scikit_learn import Scikit, is_scikit, parts_of, seen
 from noregret.storable import storable
+from noregret.text import counted
 
+Number = TypeVar("Number", int, float)
 KernelGradient: TypeAlias = Callable[[Matrix], Matrix]  # C ↦ Σ_j C_ij ∂k(x_i, z_j)/∂x_i
 STEP = 1e-6  # of the unit cube, for slopes by differences
 
@@ -52,7 +51,7 @@ class Kernel(Protocol):
 
 @runtime_checkable
 class DifferentiableKernel(Protocol):
-    """A kernel that knows its slopes. On boxes, those of others are taken by differences."""
+    """A kernel with analytic slopes. On boxes, those of other kernels are finite differences."""
 
     def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
         """Return k(x, z) for every pair of rows, and C ↦ Σ_j C_ij ∂k(x_i, z_j)/∂x_i."""
@@ -60,7 +59,7 @@ class DifferentiableKernel(Protocol):
 
 
 def slopes(kernel: Kernel, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
-    """Return what `DifferentiableKernel` promises, of any kernel."""
+    """Return values and slopes of any kernel, by finite differences where it has none."""
     if isinstance(kernel, DifferentiableKernel):
         return kernel.slopes(X, Z)
     return np.asarray(kernel(X, Z)), partial(_by_differences, kernel, X, Z)
@@ -84,6 +83,28 @@ def require_kernel(value: object) -> Kernel:
             "A function becomes one by noregret.FunctionKernel(function)."
         )
     return value
+
+
+def one_or_each(
+    name: str, value: object, check: Callable[[str, object], Number]
+) -> Number | tuple[Number, ...]:
+    """Return a setting that is one number for all features, or one per feature, checked."""
+    if not isinstance(value, list | tuple | np.ndarray | range):
+        return check(name, value)
+    if not len(value):
+        raise ArgumentError(f"{name} must not be empty.")
+    return tuple(check(name, entry) for entry in value)
+
+
+def each(name: str, value: Number | tuple[Number, ...], features: int) -> tuple[Number, ...]:
+    """Return such a setting as one number per feature, or raise where their number is another."""
+    entries = value if isinstance(value, tuple) else (value,) * features
+    if len(entries) != features:
+        raise ArgumentError(
+            f"{name} has {len(entries)} entries for {counted(features, 'feature')}; give one "
+            "number, or one per feature."
+        )
+    return entries
 
 
 def probe_rows(kernel: Kernel, X: Rows) -> None:
@@ -119,7 +140,7 @@ def probe(kernel: Kernel, X: Rows) -> None:
 
 
 def as_kernel(value: object) -> Kernel:
-    """Return `value` if it is a kernel, one of scikit-learn's seen as ours; else raise."""
+    """Return `value` if it is a kernel, wrapped if it is one of scikit-learn; else raise."""
     if not is_scikit(value):
         return require_kernel(value)
     if not any(isinstance(part, Kernel) for part in parts_of(value)):
@@ -128,7 +149,7 @@ def as_kernel(value: object) -> Kernel:
 
 
 class KernelBase(Kernel):
-    """What makes a kernel part of sums and products: `a + b`, `a * b`, `2.0 * a`."""
+    """A kernel that can be written in sums and products: `a + b`, `a * b`, `2.0 * a`."""
 
     __slots__ = ()
 
@@ -253,9 +274,9 @@ def diagonal_slopes(kernel: Kernel, X: Matrix) -> Matrix:
 
 def _apart(kernel: Scikit) -> Kernel:
     """Return theirs + ours, or theirs * ours, which scikit-learn makes a constant of, as ours."""
-    own = getattr(kernel, "constant_value", None)
-    if isinstance(own, Kernel):
-        return own
+    inner = getattr(kernel, "constant_value", None)
+    if isinstance(inner, Kernel):
+        return inner
     joins: dict[str, type[Sum | Product]] = {"Sum": Sum, "Product": Product}
     join = joins.get(type(kernel).__name__)
     if join is None:

@@ -1,24 +1,30 @@
-"""k(x, z) of categories: alike in as many as agree.
-
-k(x, z) = 1 where x and z are the same: what a candidate shares with no other.
-"""
+"""Kernels that only ask what is equal: categories, and whole candidates."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy as np
 
 from noregret.arrays import Matrix, Rows, Vector, require_numbers
 from noregret.errors import ArgumentError, require_at_least, require_count
-from noregret.kernels.base import Kernel, KernelBase, KernelGradient, UnitVarianceKernel, slopes
+from noregret.kernels.base import (
+    Kernel,
+    KernelBase,
+    KernelGradient,
+    UnitVarianceKernel,
+    each,
+    one_or_each,
+    slopes,
+)
 from noregret.pools import hashed
 from noregret.storable import storable
 
-CACHED = 1 << 15  # numbers in a block that stays in a core's own cache
+CACHED = 1 << 15  # numbers in a block that stays in the cache of a core
 WIDEST = 52  # columns of 0 and 1 that one float64 tells apart
+COMPARED = 1 << 18  # numbers up to which rows are compared directly; above, their hashes are
 
 
 @final
@@ -27,13 +33,13 @@ WIDEST = 52  # columns of 0 and 1 that one float64 tells apart
 class Categorical(UnitVarianceKernel):
     """Hamming kernel on categories: k(x, z) = exp(−Σ_g weight_g·[x_g ≠ z_g]).
 
-    A product of one kernel a feature, each 1 where two candidates agree and e^(−weight) where they
-    do not, so that it is positive definite. `weights` is one number for all features, or one a
-    feature; a feature of weight 0 is not looked at.
+    A product of one kernel per feature, each 1 where two candidates agree and e^(−weight) where
+    they do not, so that it is positive definite. `weights` is one number for all features, or one
+    per feature; a feature of weight 0 is ignored.
 
     A column is a feature, holding codes of which only equality counts. With `groups`, columns
     belong together: `groups=(1, 5, 3)` is a column of codes, then one-hot blocks of 5 and of 3
-    columns, each block one feature. One comparison a pair and feature.
+    columns, each block one feature. One comparison per pair and feature.
 
     >>> kernel = Categorical(weights=(1.0, 0.5))
     >>> kernel(np.array([[3.0, 1.0]]), np.array([[3.0, 1.0], [3.0, 2.0], [0.0, 2.0]])).round(3)
@@ -46,31 +52,26 @@ class Categorical(UnitVarianceKernel):
     groups: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        name, weights, groups = "Categorical(weights=...)", self.weights, self.groups
-        several = _listed(name, weights)
-        if several is not None:
-            each = tuple(require_at_least(name, weight, 0.0) for weight in several)
-            object.__setattr__(self, "weights", each)
-        else:
-            object.__setattr__(self, "weights", require_at_least(name, weights, 0.0))
-        if groups is None:
+        least_0 = partial(require_at_least, least=0.0)
+        weights = one_or_each("Categorical(weights=...)", self.weights, least_0)
+        object.__setattr__(self, "weights", weights)
+        if self.groups is None:
             return
         name = "Categorical(groups=...)"
-        widths = _listed(name, groups)
-        if widths is None:
+        groups = one_or_each(name, self.groups, require_count)
+        if not isinstance(groups, tuple):
             raise ArgumentError(f"{name} must list the widths of blocks, got {groups!r}.")
-        checked = tuple(require_count(name, width) for width in widths)
-        if max(checked) > WIDEST:
+        if max(groups) > WIDEST:
             raise ArgumentError(
-                f"{name}: a block of {max(checked)} columns is wider than {WIDEST}; give such a "
+                f"{name}: a block of {max(groups)} columns is wider than {WIDEST}; give such a "
                 "feature as one column of codes."
             )
-        object.__setattr__(self, "groups", checked)
+        object.__setattr__(self, "groups", groups)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         require_numbers(X, Z)
-        A, B = self._codes(X), self._codes(Z)
-        w = np.broadcast_to(self.weights, len(A))
+        A, B = _codes(X, self.groups), _codes(Z, self.groups)
+        w = each("Categorical(weights=...)", self.weights, len(A))
         K = np.zeros((A.shape[1], B.shape[1]))
         if not K.size:
             return K
@@ -84,22 +85,14 @@ class Categorical(UnitVarianceKernel):
             np.exp(block, out=block)
         return K
 
-    def _codes(self, X: Matrix) -> Matrix:
-        """Return a row for each feature, a number for each row of X."""
-        if self.groups is None:
-            codes = np.ascontiguousarray(X.T)
-        else:
-            codes = _codes_of_blocks(X, self.groups)
-        if isinstance(self.weights, tuple) and len(self.weights) != len(codes):
-            raise ArgumentError(
-                f"Categorical(weights=...) has {len(self.weights)} entries for {len(codes)} "
-                "features; give one number, or one a feature."
-            )
-        return codes
 
+def _codes(X: Matrix, widths: tuple[int, ...] | None) -> Matrix:
+    """Return a row for each feature, with a number for each row of X.
 
-def _codes_of_blocks(X: Matrix, widths: tuple[int, ...]) -> Matrix:
-    """Return each block of 0 and 1 read as a binary number; a single column as it is."""
+    A block of columns of 0 and 1 is read as a binary number, a single column as it is.
+    """
+    if widths is None:
+        return np.ascontiguousarray(X.T)
     if sum(widths) != X.shape[1]:
         raise ArgumentError(
             f"Categorical(groups=...) are {sum(widths)} columns in all, the candidates have "
@@ -117,27 +110,15 @@ def _codes_of_blocks(X: Matrix, widths: tuple[int, ...]) -> Matrix:
     return np.ascontiguousarray(np.add.reduceat(X * powers, starts, axis=1).T)
 
 
-def _listed(name: str, value: object) -> Sequence[object] | None:
-    """Return a list's entries; None where `value` is none."""
-    if not isinstance(value, list | tuple | np.ndarray | range):
-        return None
-    if not len(value):
-        raise ArgumentError(f"{name} must not be empty.")
-    return list(value)
-
-
-COMPARED = 1 << 18  # numbers that are compared as they are; beyond it, a number a row
-
-
 @final
 @storable("CandidateEffect")
 @dataclass(frozen=True, slots=True)
 class CandidateEffect(UnitVarianceKernel):
     """1 for a candidate and itself (rows equal in all features), 0 for any two that differ.
 
-    Added to another kernel, it lets every candidate be off from what its features say, by an amount
-    that no other candidate tells. Evaluating it again averages noise away, and this not: replicates
-    tell the two apart.
+    Added to another kernel, it lets every candidate differ from what its features say, by an amount
+    that no other candidate shows. Repeated evaluations average out noise but not this effect, so
+    that replicates tell the two apart.
 
     >>> CandidateEffect()(np.array([[0.0], [0.5]]), np.array([[0.5], [0.6]]))
     array([[0., 0.],
@@ -156,11 +137,7 @@ class CandidateEffect(UnitVarianceKernel):
 @storable("WithEffect")
 @dataclass(frozen=True, slots=True)
 class WithEffect(KernelBase):
-    """A kernel that candidates share, plus an effect of that variance of each candidate alone.
-
-    `shared + effect * CandidateEffect()`, under a name, so that what keeps kernel values can keep
-    those of the shared part.
-    """
+    """`shared + effect * CandidateEffect()`, named so that caches can keep the shared part."""
 
     shared: Kernel
     effect: float
@@ -172,6 +149,6 @@ class WithEffect(KernelBase):
         return self.shared.diagonal(X) + self.effect
 
     def slopes(self, X: Rows, Z: Rows) -> tuple[Matrix, KernelGradient]:
-        """The effect has no slope, but at the candidate itself, where it jumps."""
+        """Return values and slopes: the effect is constant but for a jump at z = x."""
         values, gradient = slopes(self.shared, X, Z)
         return values + self.effect * CandidateEffect()(X, Z), gradient

@@ -1,7 +1,4 @@
-"""k(x, z) by a function of the user's own.
-
-k(x, z) looked up in a matrix.
-"""
+"""Kernels that are given as a function, or as a matrix."""
 
 from __future__ import annotations
 
@@ -19,16 +16,18 @@ from noregret.kernels.base import KernelBase
 Gram: TypeAlias = Callable[[Rows, Rows], npt.ArrayLike]
 Diagonal: TypeAlias = Callable[[Rows], npt.ArrayLike]
 BLOCK = 32  # rows whose diagonal is cut out of one block: a call costs about as much as its pairs
+SAMPLED = 2048  # rows on which definiteness is checked, at most
+ROUNDING = 1e-8  # of the largest entry, as in `probe`
 
 
 @final
 class FunctionKernel(KernelBase):
-    """Make a kernel of any function k(X, Z) that gives a value for each row of X and row of Z.
+    """Make a kernel of any function k(X, Z) that returns a value for every row of X and row of Z.
 
-    `diagonal` is a function of X giving k(x, x) for each row, or a number where that is constant;
-    without it, k is called on blocks of 32 rows, at 32 times the cost. The function sees rows as
-    the pool keeps them (packed bits of a `BitPool`, a `Box` scaled to [0, 1]), and several threads
-    may call it at once. A saved run does not hold it: give it to `load` again.
+    `diagonal` is a function of X that returns k(x, x) for each row, or a number where that is
+    constant; without it, k is called on blocks of 32 rows, at 32 times the cost. The function is
+    given rows as the pool keeps them (packed bits of a `BitPool`, a `Box` scaled to [0, 1]), and
+    several threads may call it at once. Saved runs do not hold it: give it to `load` again.
 
     >>> brownian = FunctionKernel(lambda X, Z: np.minimum(X, Z.T), diagonal=lambda X: X[:, 0])
     >>> brownian(np.array([[1.0], [2.0]]), np.array([[1.5]]))
@@ -69,17 +68,13 @@ class FunctionKernel(KernelBase):
             return np.concatenate([np.empty(0), *(np.diag(self(part, part)) for part in blocks)])
         if not callable(self._diagonal):
             return np.full(len(X), self._diagonal)
-        own = np.array(self._diagonal(X), dtype=np.float64)
-        if own.shape != (len(X),):
+        values = np.array(self._diagonal(X), dtype=np.float64)
+        if values.shape != (len(X),):
             raise KernelError(
                 f"the diagonal of {self!r} must have shape ({len(X)},) for {len(X)} rows, got "
-                f"{own.shape}."
+                f"{values.shape}."
             )
-        return own
-
-
-SAMPLED = 2048  # rows on which definiteness is checked, at most
-ROUNDING = 1e-8  # of the largest entry, as in `probe`
+        return values
 
 
 @final
@@ -87,15 +82,14 @@ class Precomputed(KernelBase):
     """Take k(x, z) from a given matrix: a Gram matrix, or any positive semidefinite similarity.
 
     The pool is `Pool.numbered(len(K))`, whose one feature is the row number; `tell`, `batch.ids`
-    and names work as ever. K is neither copied nor converted, float32 and memory maps included, so
-    it must not change during a run. A saved run does not hold it: give it to `load` again.
+    and names work as always. K is neither copied nor converted (it may be float32, or a memory
+    map), so it must not change during a run. Saved runs do not hold it: give it to `load` again.
 
     K is checked to be symmetric and finite (a memory map on 2048 rows only) and positive
     semidefinite, on 2048 rows where there are more: O(N²), and one Cholesky factor.
 
     >>> K = np.array([[1.0, 0.5], [0.5, 1.0]])
     >>> pool = nr.Pool.numbered(2, names=["a", "b"])
-    >>> optimizer = nr.mini_gp_ucb(pool, kernel=Precomputed(K), noise_std=0.1)
     >>> Precomputed(K)(pool.X, pool.X)
     array([[1. , 0.5],
            [0.5, 1. ]])

@@ -29,14 +29,10 @@ class Linear(KernelBase):
         require_at_least("Linear(bias=...)", self.bias, 0.0)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
-        require_numbers(X, Z)
-        K: Matrix = X @ Z.T
-        K += self.bias
-        return K
+        return _products(X, Z, self.bias)
 
     def diagonal(self, X: Matrix) -> Vector:
-        norms: Vector = np.einsum("ij,ij->i", X, X)
-        return norms + self.bias
+        return np.asarray(np.einsum("ij,ij->i", X, X) + self.bias)
 
     def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
         """Return values and slopes: dk/dx = z."""
@@ -49,8 +45,8 @@ class Linear(KernelBase):
 class Polynomial(KernelBase):
     """Polynomial kernel: k(x, z) = (x·z + bias)^degree, for polynomials of the features.
 
-    With a bias above 0 all degrees up to `degree` take part, without one only the highest. Features
-    should be scaled to about 1: k grows with their size to the power of twice the degree.
+    With a bias above 0, f has terms of all degrees up to `degree`, without one only of the highest.
+    Scale features to about 1: k grows with their size to the power of twice the degree.
 
     Source: Rasmussen & Williams (2006), Sec. 4.2.2.
 
@@ -62,24 +58,28 @@ class Polynomial(KernelBase):
     bias: float = 1.0
 
     def __post_init__(self) -> None:
-        degree = require_count("Polynomial(degree=...)", self.degree)
-        object.__setattr__(self, "degree", degree)
+        object.__setattr__(self, "degree", require_count("Polynomial(degree=...)", self.degree))
         require_at_least("Polynomial(bias=...)", self.bias, 0.0)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
-        require_numbers(X, Z)
-        K: Matrix = X @ Z.T
-        K += self.bias
-        return _raised(K, self.degree)
+        return _raised(_products(X, Z, self.bias), self.degree)
 
     def diagonal(self, X: Matrix) -> Vector:
-        norms: Vector = np.einsum("ij,ij->i", X, X)
-        return _raised(norms + self.bias, self.degree)
+        return _raised(np.einsum("ij,ij->i", X, X) + self.bias, self.degree)
 
     def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
         """Return values and slopes: dk/dx = degree·(x·z + bias)^(degree−1)·z."""
-        below = _raised(X @ Z.T + self.bias, self.degree - 1)
-        return self(X, Z), lambda C: np.asarray(self.degree * (C * below) @ Z)
+        base = _products(X, Z, self.bias)
+        below = _raised(base, self.degree - 1)
+        return _raised(base, self.degree), lambda C: np.asarray(self.degree * (C * below) @ Z)
+
+
+def _products(X: Matrix, Z: Matrix, bias: float) -> Matrix:
+    """Return x·z + bias for every pair of rows."""
+    require_numbers(X, Z)
+    K: Matrix = X @ Z.T
+    K += bias
+    return K
 
 
 def _raised(base: Matrix, power: int) -> Matrix:

@@ -13,12 +13,12 @@ import numpy as np
 
 from noregret.arrays import Matrix, require_numbers
 from noregret.errors import ArgumentError, require_positive
-from noregret.kernels.base import KernelGradient, UnitVarianceKernel
+from noregret.kernels.base import KernelGradient, UnitVarianceKernel, each, one_or_each
 from noregret.storable import storable
 
 Lengthscale: TypeAlias = float | tuple[float, ...]
 SMALL = 450.0  # squared norms whose rounding stays below 1e-13
-CACHED = 1 << 15  # numbers in a block that stays in a core's own cache
+CACHED = 1 << 15  # numbers in a block that stays in the cache of a core
 
 
 @final
@@ -34,7 +34,8 @@ class RBF(UnitVarianceKernel):
     lengthscale: Lengthscale = 1.0
 
     def __post_init__(self) -> None:
-        _store_lengthscale(self, "RBF(lengthscale=...)", self.lengthscale)
+        checked = one_or_each("RBF(lengthscale=...)", self.lengthscale, require_positive)
+        object.__setattr__(self, "lengthscale", checked)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         return _of_distances(X, Z, self.lengthscale, _gaussian)
@@ -58,10 +59,8 @@ class Matern(UnitVarianceKernel):
     >>> Matern(nu=0.5, lengthscale=0.5)(np.array([[0.0]]), np.array([[0.0], [0.5]])).round(4)
     array([[1.    , 0.3679]])
 
-    One lengthscale a feature lets some count for more than others:
-
-    >>> Matern(nu=2.5, lengthscale=(0.1, 2.0))
-    Matern(nu=2.5, lengthscale=(0.1, 2.0))
+    One lengthscale per feature, as in `Matern(lengthscale=(0.1, 2.0))`, lets f change faster along
+    some features than along others.
     """
 
     nu: float = 2.5
@@ -70,7 +69,8 @@ class Matern(UnitVarianceKernel):
     def __post_init__(self) -> None:
         if self.nu not in _MATERN:
             raise ArgumentError(f"Matern(nu=...) must be 0.5, 1.5 or 2.5, got {self.nu!r}.")
-        _store_lengthscale(self, "Matern(lengthscale=...)", self.lengthscale)
+        checked = one_or_each("Matern(lengthscale=...)", self.lengthscale, require_positive)
+        object.__setattr__(self, "lengthscale", checked)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         return _of_distances(X, Z, self.lengthscale, _MATERN[self.nu])
@@ -163,11 +163,7 @@ def _of_distances(
     middle of three of them, to keep norms small.
     """
     require_numbers(X, Z)
-    if isinstance(scale, tuple) and len(scale) != X.shape[1]:
-        raise ArgumentError(
-            f"lengthscale has {len(scale)} entries for candidates of {X.shape[1]} features; "
-            "give one number, or one a feature."
-        )
+    each("lengthscale", scale, X.shape[1])
     if len(X) == 0 or len(Z) == 0:
         return np.zeros((len(X), len(Z)))
     if len(X) == 1 or len(Z) == 1:  # differences cost less than the set-up of a product
@@ -207,15 +203,3 @@ def _weighted_gaps(X: Matrix, Z: Matrix, scale: Lengthscale, W: Matrix) -> Matri
     centre = Z[:1].sum(axis=0)  # small norms keep it exact
     gradient: Matrix = W.sum(axis=1)[:, None] * (X - centre) - W @ (Z - centre)
     return gradient / np.square(scale)
-
-
-def _store_lengthscale(kernel: RBF | Matern, name: str, value: object) -> None:
-    """Check a lengthscale and keep it as a float or a tuple of floats."""
-    checked: Lengthscale
-    if isinstance(value, list | tuple | np.ndarray):
-        checked = tuple(require_positive(name, entry) for entry in value)
-        if not checked:
-            raise ArgumentError(f"{name} must not be empty.")
-    else:
-        checked = require_positive(name, value)
-    object.__setattr__(kernel, "lengthscale", checked)

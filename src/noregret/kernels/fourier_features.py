@@ -1,25 +1,100 @@
-"""Thompson sampling with quadrature Fourier features, in one to three dimensions."""
+"""Functions of few numbers: features φ with φ(x)ᵀφ(z) ≈ k(x, z), random or by quadrature."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
-from noregret.arrays import Matrix, Vector
+from noregret.arrays import Mask, Matrix, Rows, Vector
 from noregret.errors import ArgumentError, require_count
-from noregret.kernels.base import Kernel, Scaled
-from noregret.kernels.stationary import RBF
+from noregret.kernels.base import Kernel, Product, Scaled, Sum, each, one_or_each
+from noregret.kernels.linear import Linear
+from noregret.kernels.stationary import RBF, Matern
 from noregret.pools import Points, Scales
 from noregret.storable import storable
 
+Waves: TypeAlias = npt.NDArray[np.complex64]
 Phases: TypeAlias = npt.NDArray[np.complex128]
+Features: TypeAlias = Callable[[Rows], Waves]
 MOST_DIMENSIONS = 3
 MOST_FEATURES = 4096  # their covariance takes 128 MB, a factor of it some seconds
 ERROR = 1e-4  # of k(x, z), aimed at where the number of nodes is not given
+
+
+def random_features(
+    kernel: Kernel, origin: Vector, count: int, rng: np.random.Generator
+) -> Features | None:
+    """Return φ with E[φⱼ(x)·φⱼ(z)*] = k(x, z) for each of `count` features; None if unknown.
+
+    Waves e^(iωx) for RBF and Matérn, ω from their spectral density; random projections for Linear.
+    A feature of a product is the product of one feature of each, of a sum one of either. Phases are
+    measured from the `origin`, a point near the others, so that rounding costs few digits.
+
+    Source: Rahimi & Recht 2007; Matérn's density is a Student t of 2ν degrees of freedom
+    (Rasmussen & Williams 2006, Eq. 4.15).
+    """
+    dim = len(origin)
+    match kernel:
+        case RBF(lengthscale=scale):
+            return _waves(rng.standard_normal((dim, count)), scale, origin)
+        case Matern(nu=nu, lengthscale=scale):
+            t = np.sqrt(rng.chisquare(2 * nu, count) / (2 * nu))
+            return _waves(rng.standard_normal((dim, count)) / t, scale, origin)
+        case Linear(bias=bias):
+            return _projections(rng.standard_normal((dim + 1, count)), bias)
+        case Scaled(kernel=inner, variance=variance):
+            part = random_features(inner, origin, count, rng)
+            root = np.float32(variance**0.5)
+            return None if part is None else lambda X: part(X) * root
+        case Sum(left=left, right=right) | Product(left=left, right=right):
+            a = random_features(left, origin, count, rng)
+            b = random_features(right, origin, count, rng)
+            if a is None or b is None:
+                return None
+            if isinstance(kernel, Product):
+                return lambda X: a(X) * b(X)
+            return _either(a, b, rng.random(count) < 0.5)
+        case _:
+            return None
+
+
+def _waves(frequencies: Matrix, scale: float | tuple[float, ...], origin: Vector) -> Features:
+    turns = frequencies / np.reshape(scale, (-1, 1)) / (2 * np.pi)
+
+    def features(X: Rows) -> Waves:
+        phase = (X - origin) @ turns
+        phase -= np.rint(phase)  # in double precision: single would lose many turns
+        angle = (2 * np.pi * phase).astype(np.float32)
+        out = np.empty(angle.shape, dtype=np.complex64)
+        np.cos(angle, out=out.real)
+        np.sin(angle, out=out.imag)
+        return out
+
+    return features
+
+
+def _projections(R: Matrix, bias: float) -> Features:
+    def features(X: Rows) -> Waves:
+        out: Waves = (X @ R[1:] + bias**0.5 * R[0]).astype(np.complex64)
+        return out
+
+    return features
+
+
+def _either(a: Features, b: Features, first: Mask) -> Features:
+    """Return features of which each is that of a where it is first, else of b, times √2."""
+
+    def features(X: Rows) -> Waves:
+        out: Waves = np.where(first, a(X), b(X))
+        out *= np.float32(2**0.5)
+        return out
+
+    return features
 
 
 @final
@@ -44,7 +119,7 @@ class QuadratureFeatures:
 
     lengthscales: tuple[float, ...]
     variance: float
-    nodes: tuple[int, ...]  # one number a dimension
+    nodes: tuple[int, ...]  # one number per dimension
     centre: tuple[float, ...]  # phases are measured from here, to keep them small
     _waves: tuple[Vector, ...] = field(init=False, repr=False, compare=False)  # ω of each dimension
     _roots: Vector = field(init=False, repr=False, compare=False)  # √(p·variance), one of each ±ω
@@ -112,7 +187,7 @@ class QuadratureFeatures:
         return K
 
     def diagonal(self, X: Matrix) -> Vector:
-        """cos² + sin² = 1 at every frequency, and the weights add up to 1."""
+        """Return the variance: cos² + sin² = 1 at every frequency, and the weights add up to 1."""
         return np.full(len(X), self.variance)
 
 
@@ -125,7 +200,7 @@ def error_bound(nodes: int, reach: float) -> float:
 
 
 def quadrature(kernel: Kernel, pool: Points, nodes: object) -> QuadratureFeatures:
-    """Return features for a kernel over a pool, checked; as many as the error asks for."""
+    """Return features for a Gaussian kernel over a pool: with these nodes, or by the error."""
     d, variance = pool.dim, 1.0
     if d > MOST_DIMENSIONS:
         raise ArgumentError(
@@ -140,16 +215,14 @@ def quadrature(kernel: Kernel, pool: Points, nodes: object) -> QuadratureFeature
             f"ts_qff(kernel=...) must be RBF(lengthscale) or variance * RBF(lengthscale), whose "
             f"frequencies are Gaussian; got {kernel!r}."
         )
-    given = kernel.lengthscale
-    lengthscales = given if isinstance(given, tuple) else (given,) * d
-    if len(lengthscales) != d:
-        raise ArgumentError(
-            f"lengthscale has {len(lengthscales)} entries for candidates of {d} features; "
-            "give one number, or one a feature."
-        )
+    lengthscales = each("lengthscale", kernel.lengthscale, d)
     scales = Scales.of(pool)
     reaches = (scales.span / np.array(lengthscales)).tolist()
-    counts = _counts(nodes, reaches)
+    if nodes is None:
+        counts = tuple(_fewest(reach, ERROR / d) for reach in reaches)
+    else:
+        name = "ts_qff(nodes=...)"
+        counts = each(name, one_or_each(name, nodes, require_count), d)
     if math.prod(counts) > MOST_FEATURES:
         raise ArgumentError(
             f"ts_qff needs {' × '.join(map(str, counts))} = {math.prod(counts)} features, more "
@@ -160,21 +233,8 @@ def quadrature(kernel: Kernel, pool: Points, nodes: object) -> QuadratureFeature
     return QuadratureFeatures(lengthscales, variance, counts, tuple(centre))
 
 
-def _counts(nodes: object, reaches: list[float]) -> tuple[int, ...]:
-    """Return the nodes of each dimension: as given, or as few as the error allows."""
-    if nodes is None:
-        return tuple(_fewest(reach, ERROR / len(reaches)) for reach in reaches)
-    if isinstance(nodes, list | tuple):
-        if len(nodes) != len(reaches):
-            raise ArgumentError(
-                f"ts_qff(nodes=...) has {len(nodes)} entries for candidates of {len(reaches)} "
-                "features; give one number, or one a feature."
-            )
-        return tuple(require_count("ts_qff(nodes=...)", count) for count in nodes)
-    return (require_count("ts_qff(nodes=...)", nodes),) * len(reaches)
-
-
 def _fewest(reach: float, error: float) -> int:
+    """Return the fewest nodes of a dimension that keep its error (2) below `error`."""
     count = 1
     while count < MOST_FEATURES and error_bound(count, reach) > error:
         count += 1
