@@ -1,4 +1,4 @@
-"""The spread of every feature, by which distances between candidates are measured."""
+"""The range and deviation of every feature, in which distances are measured."""
 
 from __future__ import annotations
 
@@ -34,33 +34,33 @@ class Scales:
         span = np.max([highest for _, highest in ends], axis=0) - low
         total, square = np.zeros(len(low)), np.zeros(len(low))
         for _, X in numbers(points):
-            U = (X - low) / _divisor(span)  # in [0, 1], so that no square is lost or overflows
+            U = (X - low) / _divisor(span)  # in [0, 1]: no square underflows or overflows
             total += U.sum(axis=0)
             square += np.einsum("ij,ij->j", U, U)
         N = points.candidates
-        spread = np.maximum(square / N - (total / N) ** 2, 0.0)  # at least 1/(2N), or 0
-        return cls(low, span, span * np.sqrt(spread))
+        variance = np.maximum(square / N - (total / N) ** 2, 0.0)  # at least 1/(2N), or 0
+        return cls(low, span, span * np.sqrt(variance))
 
     def standard_squares(self, X: Matrix, x: Vector) -> Vector:
-        """Return the squared distance of each row to x, every feature in standard deviations."""
+        """Return the squared distance of each row to x, features in standard deviations."""
         return _squares(X, x, self.deviation)
 
     def unit_squares(self, X: Matrix, x: Vector) -> Vector:
-        """Return the squared distance of each row to x, every feature in parts of its range."""
+        """Return the squared distance of each row to x, features in parts of their ranges."""
         return _squares(X, x, self.span)
 
 
 @final
 class BitSquares:
-    """Squared distances of all rows of a pool of bits to one, in standard deviations, nearly.
+    """Squared distances of all rows of a pool of bits to one row, in standard deviations, nearly.
 
     With w = 1/deviation², and c the sum of w over the bits that are set in x, row i is
 
         Σⱼ wⱼ [Xᵢⱼ ≠ xⱼ]  =  Σⱼ wⱼ Xᵢⱼ + c − 2 Σⱼ wⱼ Xᵢⱼ xⱼ                                (1)
 
-    away. The first sum is kept, 8 bytes a row; the last looks at the bits that are set in x alone,
-    where they lie packed: O(N·set bits), once O(N·bits). What cancels leaves an error of at most
-    `slack` against `Scales.standard_squares`.
+    away. The first sum is kept, 8 bytes per row; the last only needs the bits that are set in x, in
+    packed rows: O(N·set bits), once O(N·bits). Cancellation leaves an error of at most `slack`
+    against `Scales.standard_squares`.
     """
 
     def __init__(self, points: Points, scales: Scales) -> None:
@@ -95,7 +95,7 @@ def as_numbers(X: Rows) -> Matrix:
 
 
 def _squares(X: Matrix, x: Vector, scale: Vector) -> Vector:
-    """Differences come first: whole numbers equally far away stay so to the last bit."""
+    """Return squared distances, of differences: whole numbers equally far away stay so exactly."""
     gaps = (X - x) / _divisor(scale)
     return np.asarray(np.einsum("ij,ij->i", gaps, gaps))
 

@@ -11,15 +11,15 @@ from noregret.arrays import Indices, Rows, chunk_rows
 from noregret.pools.base import Candidates
 
 Hashes: TypeAlias = npt.NDArray[np.uint64]
-CACHED = 1 << 14  # words that are stirred at once
+CACHED = 1 << 14  # words that are mixed at once
 
 
 @final
 class RowLookup:
-    """Finds rows by features that equal theirs to the last bit, the lowest row where some agree.
+    """Find rows by their exact features, the lowest where several rows agree.
 
-    One pass over the pool and one sort, 16 bytes a row; then O(log N) a look. Rows of equal hash
-    are compared, so that chance cannot mistake one candidate for another.
+    One pass over the pool and one sort, 16 bytes per row; then O(log N) per look. Rows of equal
+    hash are compared, so that no candidate is mistaken for another.
     """
 
     def __init__(self, pool: Candidates) -> None:
@@ -71,7 +71,7 @@ def hashed(X: Rows) -> Hashes:
 
 
 def mixed(words: Hashes) -> Hashes:
-    """Return words with all bits stirred: the finaliser of splitmix64 (Steele et al. 2014)."""
+    """Return words with all bits mixed: the finaliser of splitmix64 (Steele et al. 2014)."""
     with np.errstate(over="ignore"):
         words = words + np.uint64(0x9E3779B97F4A7C15)
         words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

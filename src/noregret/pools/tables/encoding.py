@@ -7,7 +7,7 @@ it, else 0), or one feature of codes; levels are sorted, so that their order is 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
@@ -22,17 +22,19 @@ if TYPE_CHECKING:
 
 
 Level: TypeAlias = str | int | float | bool
+MOST_LEVELS = 1000  # of a column that becomes one feature per level
 SHOWN = 6  # rows, columns or levels that a message or repr lists
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as it is, or scaled: (x − low)/span."""
+    """A number as it is, or with its range mapped to [0, 1]."""
 
     name: str
-    low: float = 0.0
-    span: float = 1.0
+    scaled: bool
+    low: float = np.inf
+    high: float = -np.inf
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -42,8 +44,22 @@ class Number:
     def rule(self) -> str:
         return "a finite number"
 
+    def look(self, column: pa.Array) -> tuple[Vector, Mask]:
+        """Return values, and where there is one."""
+        values = numbers(self.name, column)
+        return values, np.isfinite(values)
+
+    def extended(self, values: Vector, kept: Mask) -> Number:
+        """Take in the values of the rows that are kept."""
+        seen = values[kept]
+        low, high = float(seen.min(initial=self.low)), float(seen.max(initial=self.high))
+        if self.scaled and high - low == np.inf:
+            raise PoolError(f"column {self.name!r} spans too much to be scaled: rescale it first.")
+        return replace(self, low=low, high=high)
+
     def write(self, column: pa.Array, out: Matrix) -> None:
-        out[:, 0] = (numbers(self.name, column) - self.low) / self.span
+        values = numbers(self.name, column)
+        out[:, 0] = (values - self.low) / (self.high - self.low or 1.0) if self.scaled else values
 
 
 @final
@@ -52,8 +68,8 @@ class Choice:
     """One of some levels: a feature for each, or one feature, the number of the level."""
 
     name: str
-    levels: tuple[Level, ...]  # sorted
-    onehot: bool = True
+    onehot: bool
+    levels: tuple[Level, ...] = ()  # sorted
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -63,7 +79,24 @@ class Choice:
 
     @property
     def rule(self) -> str:
-        return f"one of the pool's levels: {_listed(map(repr, self.levels))}"
+        return f"one of the pool's levels: {listed(map(repr, self.levels))}"
+
+    def look(self, column: pa.Array) -> tuple[pa.Array, Mask]:
+        """Return levels, and where there is one."""
+        values = levels_of(self.name, column)
+        return values, present(values)
+
+    def extended(self, values: pa.Array, kept: Mask) -> Choice:
+        """Take in the levels of the rows that are kept."""
+        found = values.filter(arrow().array(kept)).unique().to_pylist()
+        levels = tuple(sorted([*self.levels, *set(found).difference(self.levels)]))
+        if self.onehot and len(levels) > MOST_LEVELS:
+            raise PoolError(
+                f"column {self.name!r} has more than {MOST_LEVELS} levels, and each would be a "
+                f"feature. If it names the candidates, give it as name={self.name!r}; leave it "
+                'out by features=[...]; or take categories="codes".'
+            )
+        return replace(self, levels=levels)
 
     def write(self, column: pa.Array, out: Matrix) -> None:
         pa = arrow()
@@ -109,7 +142,7 @@ class Encoding:
         return {column.name: column.levels for column in self.columns if isinstance(column, Choice)}
 
     def __str__(self) -> str:
-        return _listed(
+        return listed(
             f"{column.name} ({len(column.levels)} levels)"
             if isinstance(column, Choice)
             else column.name
@@ -152,7 +185,7 @@ class Encoding:
         return X
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
     """Return names joined by commas, the first few if there are many."""
     every = list(names)
     more = len(every) - SHOWN

@@ -17,17 +17,7 @@ from noregret.arrays import Indices, Mask, Matrix, chunk_rows
 from noregret.errors import PoolError
 from noregret.pools.base import Keys
 from noregret.pools.stored import Names
-from noregret.pools.tables.encoding import (
-    SHOWN,
-    Choice,
-    Column,
-    Encoding,
-    Level,
-    Number,
-    levels_of,
-    numbers,
-    present,
-)
+from noregret.pools.tables.encoding import SHOWN, Choice, Encoding, Number, levels_of, present
 from noregret.pools.tables.feature_spec import FeatureSpec
 from noregret.pools.tables.sources import Source, arrow
 
@@ -36,7 +26,6 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("noregret")
-MOST_LEVELS = 1000  # of a column that becomes one feature per level
 
 
 @final
@@ -60,16 +49,14 @@ class TableScan:
         """
         start = given = 0
         size = chunk_rows(self.shape[1])
-        columns = [column.name for column in self.encoding.columns]
-        wanted = _with(self.name, columns)
+        wanted = _with(self.name, [column.name for column in self.encoding.columns])
         for batch in self.source.walk(wanted, "rows encoded", progress=progress):
             for first in range(0, batch.num_rows, size):
                 part = batch.slice(first, size)
                 X = self.encoding.encode(part)
                 kept = np.isfinite(X).all(axis=1)
-                if self.name is None:
-                    keys: Keys = start + np.flatnonzero(kept)
-                else:
+                keys: Keys = start + np.flatnonzero(kept)
+                if self.name is not None:
                     names = names_of(self.name, part.column(self.name))
                     kept &= present(names)
                     keys = _keys(names.filter(arrow().array(kept)))
@@ -95,78 +82,27 @@ class TableScan:
 
 def scan_table(source: Source, spec: FeatureSpec, *, progress: bool) -> TableScan:
     """Read a table once; raise if rows miss something and `spec` does not let them be dropped."""
-    tallies = {
-        column: _Numbers(column)
-        if kind == "number"
-        else _Choices(column, spec.categories == "onehot")
-        for column, kind in spec.kinds(source).items()
+    onehot, scaled = spec.categories == "onehot", spec.scale is not None
+    columns: dict[str, Any] = {
+        name: Number(name, scaled) if kind == "number" else Choice(name, onehot)
+        for name, kind in spec.kinds(source).items()
     }
     gaps = _Gaps()
-    wanted = _with(spec.name, list(tallies))
-    for batch in source.walk(wanted, "rows read", progress=progress):
-        looked = {column: tally.look(batch.column(column)) for column, tally in tallies.items()}
-        masks = {column: mask for column, (_, mask) in looked.items()}
+    for batch in source.walk(_with(spec.name, list(columns)), "rows read", progress=progress):
+        looked = {name: column.look(batch.column(name)) for name, column in columns.items()}
+        masks = {name: mask for name, (_, mask) in looked.items()}
         if spec.name is not None:
             masks[spec.name] = present(names_of(spec.name, batch.column(spec.name)))
         kept = gaps.add(masks, batch.num_rows)
-        for column, tally in tallies.items():
-            tally.learn(looked[column][0], kept)
+        for name, (values, _) in looked.items():
+            columns[name] = columns[name].extended(values, kept)
     gaps.judge(source.label, spec)
-    encoding = Encoding(tuple(tally.column(spec) for tally in tallies.values()))
+    encoding = Encoding(tuple(columns.values()))
     return TableScan(replace(source, rows=gaps.rows), encoding, spec.name, gaps.rows - gaps.missing)
 
 
 def _with(name: str | None, columns: list[str]) -> list[str]:
     return columns if name is None or name in columns else [*columns, name]
-
-
-@final
-@dataclass(slots=True)
-class _Numbers:
-    name: str
-    low: float = np.inf
-    high: float = -np.inf
-
-    def look(self, column: pa.Array) -> tuple[Any, Mask]:
-        values = numbers(self.name, column)
-        return values, np.isfinite(values)
-
-    def learn(self, values: Any, kept: Mask) -> None:
-        if kept.any():
-            self.low = min(self.low, float(values[kept].min()))
-            self.high = max(self.high, float(values[kept].max()))
-
-    def column(self, spec: FeatureSpec) -> Column:
-        if spec.scale is None:
-            return Number(self.name)
-        span = self.high - self.low
-        if not np.isfinite(span):
-            raise PoolError(f"column {self.name!r} spans too much to be scaled: rescale it first.")
-        return Number(self.name, self.low, span if span > 0 else 1.0)
-
-
-@final
-@dataclass(slots=True)
-class _Choices:
-    name: str
-    onehot: bool
-    levels: set[Level] = field(default_factory=set)
-
-    def look(self, column: pa.Array) -> tuple[Any, Mask]:
-        values = levels_of(self.name, column)
-        return values, present(values)
-
-    def learn(self, values: Any, kept: Mask) -> None:
-        self.levels.update(values.filter(arrow().array(kept)).unique().to_pylist())
-        if self.onehot and len(self.levels) > MOST_LEVELS:
-            raise PoolError(
-                f"column {self.name!r} has more than {MOST_LEVELS} levels, and each would be a "
-                f"feature. If it names the candidates, give it as name={self.name!r}; leave it "
-                'out by features=[...]; or take categories="codes".'
-            )
-
-    def column(self, spec: FeatureSpec) -> Column:
-        return Choice(self.name, tuple(sorted(self.levels)), self.onehot)
 
 
 @final
@@ -180,7 +116,7 @@ class _Gaps:
     columns: Counter[str] = field(default_factory=Counter)
 
     def add(self, masks: dict[str, Mask], rows: int) -> Mask:
-        """Take in where columns have values; return the rows that miss none."""
+        """Count what is missing in some rows; return which rows miss nothing."""
         kept: Mask = np.ones(rows, dtype=np.bool_)
         for name, mask in masks.items():
             kept &= mask
@@ -199,9 +135,8 @@ class _Gaps:
             return
         rows = ", ".join(map(str, self.first)) + (", ..." if self.missing > SHOWN else "")
         worst = self.columns.most_common(SHOWN)
-        columns = ", ".join(f"{name!r} ({count})" for name, count in worst)
+        where = f"rows {rows}; columns " + ", ".join(f"{name!r} ({n})" for name, n in worst)
         what = f"{self.missing} of {self.rows} rows miss something (null, NaN or infinite)"
-        where = f"rows {rows}; columns {columns}"
         if self.missing == self.rows:
             raise PoolError(f"{label}: all {what}: {where}. No candidate is left.")
         if spec.missing == "refuse":
