@@ -35,6 +35,12 @@ class Box(Domain):
     >>> box.shown(box.neighbours(U[0]))  # one step away in a whole number
     array([[0.01, 3.  ],
            [0.01, 1.  ]])
+    >>> box.shown(box.sample(2, np.random.default_rng(0))).round(4).tolist()
+    [[0.0081, 2.0], [0.0001, 1.0]]
+    >>> box.from_uniform(np.array([[0.5, 0.19], [0.5, 0.21]])).tolist()  # a fifth per whole number
+    [[0.5, 0.0], [0.5, 0.25]]
+    >>> box.fingerprint() == nr.Box(box.bounds).fingerprint()
+    False
     """
 
     __slots__ = ("_high", "_integer", "_log", "_low")
