@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.batching import Choice, Fill
+from noregret.batching import Choice, Fill, Opening
 from noregret.errors import ArgumentError
 from strategies import Scene, one, scenes
 
@@ -29,6 +29,15 @@ limits = st.floats(1.01, 40.0)
 
 def choice(variance: float, room: int) -> Choice:
     return Choice(0, variance, variance, room, repeats_while_best=lambda most: min(most, 1))
+
+
+def empty(ridge: float) -> Fill:
+    """A batch with nothing in it, of a rule that asks for no variances."""
+
+    def never(*_: object) -> Never:
+        raise AssertionError
+
+    return nr.Repeat().open(Opening(ridge, np.empty(0, dtype=np.bool_), never, never))
 
 
 def stay_by_trial(limit: float, cost: float, share: float, owed: float, room: int) -> int:
@@ -56,7 +65,7 @@ def test_a_stay_is_as_long_as_trying_would_make_it(
     """One evaluation too few wastes a switch; one too many goes beyond the theorem."""
     rule, share = nr.Stay(limit, cost), variance / ridge
     for owed in (0, 1, 3):
-        fill = Fill(ridge=ridge)
+        fill = empty(ridge)
         if owed:
             fill = rule.count_pending(fill, choice(variance, 0), owed)
         count, after = rule.take(fill, choice(variance, room))
@@ -77,8 +86,8 @@ def test_no_cost_buys_a_stay_that_the_theorem_does_not_cover(
     row %= len(scene.pool)
     stale = scene.exact()
     variance = float(stale.variance(scene.pool[[row]])[0])
-    count, _ = nr.Stay(limit, cost).take(Fill(ridge=scene.ridge), choice(variance, 10**6))
-    covered, _ = nr.Repeat(limit).take(Fill(ridge=scene.ridge), choice(variance, 10**6))
+    count, _ = nr.Stay(limit, cost).take(empty(scene.ridge), choice(variance, 10**6))
+    covered, _ = nr.Repeat(limit).take(empty(scene.ridge), choice(variance, 10**6))
     assert 1 <= count <= covered
     if count > 1:
         now = stale.hallucinate(*one(row, scene, count))
@@ -133,10 +142,10 @@ def run(optimizer: nr.Optimizer, budget: int = 200, at_most: int = 200) -> Told:
 def test_an_infinite_cost_is_the_paper_s_rule(algorithm: Any) -> None:
     """Nothing else is meant by leaving the cost out."""
     plain = run(algorithm(POOL, limit=6.0, **MODEL))
-    dear = run(algorithm(POOL, limit=6.0, switch_cost=math.inf, **MODEL))
+    infinite = run(algorithm(POOL, limit=6.0, switch_cost=math.inf, **MODEL))
     huge = run(algorithm(POOL, limit=6.0, switch_cost=1e9, **MODEL))
-    assert plain.rows == dear.rows == huge.rows
-    assert len(plain.batches) == len(dear.batches) == len(huge.batches) < 150
+    assert plain.rows == infinite.rows == huge.rows
+    assert len(plain.batches) == len(infinite.batches) == len(huge.batches) < 150
 
 
 @pytest.mark.parametrize("cost", [0, 0.0, 0.3, 1, 1.0])
@@ -160,7 +169,7 @@ def test_a_stay_ends_by_its_cost_or_by_the_bound(cost: float) -> None:
     assert {batch.reason for batch in told.batches[1:-1]} == {f"stay rule, switch cost {cost:g}"}
 
 
-def test_dearer_switches_are_made_less_often() -> None:
+def test_costlier_switches_are_made_less_often() -> None:
     """The point of saying what they cost."""
     switches = [
         run(nr.mini_gp_ucb(POOL, limit=9.0, switch_cost=cost, **MODEL), 400).optimizer.switches
@@ -172,7 +181,7 @@ def test_dearer_switches_are_made_less_often() -> None:
 def test_a_known_candidate_is_stayed_on_for_the_cost_alone() -> None:
     """Variance 0 allows any number; the cost does not ask for more than its own."""
     for cost, count in ((4.0, 4), (math.inf, 77), (100.0, 77)):
-        taken, fill = nr.Stay(2.0, cost).take(Fill(ridge=1.0), choice(0.0, 77))
+        taken, fill = nr.Stay(2.0, cost).take(empty(1.0), choice(0.0, 77))
         assert taken == count
         assert nr.Stay(2.0, cost).is_full(fill) == (count == 4)
 
@@ -259,7 +268,7 @@ def test_settling_is_the_longer_of_a_short_stay_and_a_paid_one(
     choice = Choice(
         0, stale=variance, now=variance, room=room, repeats_while_best=lambda most: most
     )
-    count, _ = rule.take(Fill(ridge=1.0), choice)
+    count, _ = rule.take(empty(1.0), choice)
     wanted = max(1, allowed(short), min(max(1, math.ceil(cost)), allowed(long)))
     assert abs(count - min(wanted, room)) <= (1 if count * variance > 0.999 * (short - 1.0) else 0)
 

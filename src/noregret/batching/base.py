@@ -1,4 +1,4 @@
-"""How often, and is the batch full?
+"""How often is a choice taken, and when is the batch full?
 
 A batch b₁ … b_k is chosen with no new feedback. `stale` is the posterior at the last feedback,
 `now` the one after the choices so far. Each ratio rule holds a bound on σ²_stale(x)/σ²_now(x), so
@@ -33,11 +33,15 @@ class Choice:
 class Fill:
     """How full a batch is."""
 
-    ridge: float
+    opening: Opening
     size: int = 0  # evaluations taken
     bound: float = 1.0  # the rule's, on σ²_stale/σ²_now
     over: bool = False  # nothing more is to be taken
     local: LocalSums | None = None
+
+    @property
+    def ridge(self) -> float:
+        return self.opening.ridge
 
 
 @runtime_checkable
@@ -79,7 +83,7 @@ class BatchRuleBase(BatchRule):
 
     @final
     def open(self, opening: Opening) -> Fill:
-        return Fill(ridge=opening.ridge, local=LocalSums(opening))
+        return Fill(opening)
 
     @final
     def is_full(self, fill: Fill) -> bool:

@@ -32,7 +32,7 @@ class Opening:
 class LocalSums:
     """Whether 1 + max(Σ c̃², Σ k̃²)/(ridge·σ²_stale(x)) passes a limit somewhere in a pool.
 
-    Three bounds, each tighter and dearer than the one before. With B the chosen, a choice as often
+    Three bounds, each tighter and costlier than the last. With B the chosen, a choice as often
     as it was taken, and K̃_B the covariances among them,
 
         1 + Σⱼ σ²_stale(bⱼ)/ridge  =  1 + trace(K̃_B)/ridge                                 (1)
@@ -111,12 +111,12 @@ class LocalSums:
             self.slack = np.where(excluded, -np.inf, 0.0)
             self.model, self.whole = np.zeros(len(excluded)), np.zeros(len(excluded))
             self.seen = np.zeros(len(excluded), dtype=np.int64)
-        doubtful = np.flatnonzero(self.slack + g > limit)
-        if len(doubtful) * MANY_OF > len(excluded):
-            doubtful = np.flatnonzero(~excluded) if excluded.any() else np.arange(len(excluded))
-        pieces = [doubtful[at : at + TOGETHER] for at in range(0, len(doubtful), TOGETHER)]
+        suspect = np.flatnonzero(self.slack + g > limit)
+        if len(suspect) * MANY_OF > len(excluded):
+            suspect = np.flatnonzero(~excluded) if excluded.any() else np.arange(len(excluded))
+        pieces = [suspect[at : at + TOGETHER] for at in range(0, len(suspect), TOGETHER)]
         bounds = np.minimum(np.concatenate([np.empty(0), *parallel_map(self.ratios, pieces)]), g)
-        self.slack[doubtful] = bounds - g
+        self.slack[suspect] = bounds - g
         return bool(bounds.max(initial=0.0) > limit)
 
     def ratios(self, rows: Indices) -> Vector:

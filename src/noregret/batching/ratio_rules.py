@@ -1,10 +1,4 @@
-"""Is the batch full? Rules that hold a bound on σ²_stale(x)/σ²_now(x), and one that counts.
-
-A batch b₁ … b_k is chosen with no new feedback. `stale` is the posterior at the last feedback,
-`now` the one after the choices so far. A ratio rule ends the batch before it is built on a
-confidence it does not have. The choice that crosses the limit stays: it was made while the bound
-held.
-"""
+"""Rules that hold a bound on σ²_stale(x)/σ²_now(x), and one that counts; words as in `base`."""
 
 from __future__ import annotations
 
@@ -14,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from noregret.batching.base import BatchRuleBase, Choice, Fill, admitted_by_sum
+from noregret.batching.local_bound import LocalSums
 from noregret.errors import require_at_least, require_count
 from noregret.storable import storable
 
@@ -159,7 +154,7 @@ class GlobalRatio(RatioRule):
 @storable("LocalRatio")
 @dataclass(frozen=True, slots=True)
 class LocalRatio(RatioRule):
-    """Close the batch once some candidate's own variance may be off by more than `limit`.
+    """Close the batch once the variance of some candidate may be off by more than `limit`.
 
     While the global bound (2) holds nothing else is looked at; after that, for every x,
 
@@ -184,16 +179,15 @@ class LocalRatio(RatioRule):
     reason = "limit reached (local ratio)"
 
     def left(self, fill: Fill, choice: Choice) -> float:
-        assert fill.local is not None
-        room = self.rounded_limit - fill.local.ceiling(fill.bound)
-        return ratio(room, choice.stale / fill.ridge)
+        ceiling = fill.bound if fill.local is None else fill.local.ceiling(fill.bound)
+        return ratio(self.rounded_limit - ceiling, choice.stale / fill.ridge)
 
     def count_pending(self, fill: Fill, choice: Choice, count: int) -> Fill:
-        assert fill.local is not None
-        fill.local.note(choice.row, count)
-        bound, limit = fill.bound + count * choice.stale / fill.ridge, self.rounded_limit
-        over = bound > limit and fill.local.exceed(limit, bound)
-        return replace(fill, bound=bound, over=over)
+        local, limit = fill.local or LocalSums(fill.opening), self.rounded_limit
+        local.note(choice.row, count)
+        bound = fill.bound + count * choice.stale / fill.ridge
+        over = bound > limit and local.exceed(limit, bound)
+        return replace(fill, bound=bound, over=over, local=local)
 
     def admits(self, batch: int) -> float:
         return admitted_by_sum(self.limit, batch)

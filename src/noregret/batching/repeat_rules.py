@@ -73,7 +73,7 @@ class Stay(RepeatBase):
 
     times before feedback is looked at. Where B allows it, at most half of all that is spent goes
     into switches. B is `Repeat`'s: within it every variance keeps within a factor `limit`, so
-    that the regret of MINI's theorems holds for any cost, and a dear switch does not buy stays
+    that the regret of MINI's theorems holds for any cost, and a costly switch does not buy stays
     that they do not cover. A larger `limit` allows longer ones, at √limit times the regret.
 
     An infinite cost is `Repeat`; a cost of at most 1 evaluates one at a time. After T evaluations

@@ -5,7 +5,10 @@ from noregret.widths.base import (
     EPSILON,
     Assumption,
     Assumptions,
+    GuessAndDouble,
     Information,
+    KnownNorm,
+    NormBound,
     ScaledWidth,
     Width,
     WidthBase,
@@ -17,5 +20,4 @@ from noregret.widths.heuristics import (
     ConstantWidth,
     GrowingWidth,
 )
-from noregret.widths.norm_bound import GuessAndDouble, KnownNorm, NormBound
 from noregret.widths.theorems import BayesianWidth, BBKBWidth, BKBWidth, EIWidth, RKHSWidth

@@ -111,7 +111,7 @@ class EIWidth(WidthBase):
 @storable("BKBWidth")
 @dataclass(frozen=True, slots=True)
 class BKBWidth(WidthBase):
-    """BKB's theorem, mended:
+    """BKB's theorem, corrected:
 
     (ξ/√λ)·√(2[α(1 + log(1 + κ²t/λ))·Σ σ̃²_t(x_s)/λ + log(1/δ)]) + (1 + 1/√(1−ε))·F,  ε = 1/2.
 
@@ -127,7 +127,7 @@ class BKBWidth(WidthBase):
 
     delta: float = 0.1
     kappa_squared: float = 1.0  # κ², the largest prior variance in the pool
-    theorem = "BKB (2019) Theorem 2, with log(κ²t) mended to 1 + log(1 + κ²t/λ)"
+    theorem = "BKB (2019) Theorem 2, with log(κ²t) corrected to 1 + log(1 + κ²t/λ)"
 
     def beta(self, inputs: WidthInputs) -> float:
         p = inputs.posterior
