@@ -13,6 +13,7 @@ from scipy.stats import multivariate_normal
 import noregret as nr
 from noregret.arrays import Vector
 from noregret.fitting import Family, Fixed, Grouped, Joint, Likelihood, Sample, WithCandidateEffect
+from noregret.fitting.kernel_families import effect_share
 from noregret.kernels import CandidateEffect, Kernel, Scaled, Sum
 
 
@@ -35,7 +36,7 @@ NAMES = ["rough", "smooth", "joint", "tanimoto", "owned"]
 
 def whole(held: Family, theta: Vector) -> Kernel:
     """The kernel of a family with what is each candidate's own."""
-    part = held.effect_share(theta)
+    part = effect_share(held, theta)
     shared = held.kernel(theta)
     return Sum(Scaled(shared, 1.0 - part), Scaled(CandidateEffect(), part)) if part else shared
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -18,10 +18,12 @@ NAMED = 5  # features that are listed
 NOTABLE = 1.2  # times as wide: said from there on
 LITTLE = 0.5  # of the gain expected: said from there on
 AGREED = 10  # replicates
-THEOREMS = (
+THEOREM = (
     "Bounds and certificates hold by a theorem, provided that the fitted model is right; delta is "
     "shared among models (6δ/π²k² for the k-th)"
 )
+SAFE = f"{THEOREM}. Choices are by the same width, so that its regret bound applies."
+STEERED = f"{THEOREM}. Choices are not by that width: for them no regret bound is proven."
 
 
 def described(settings: AutoSettings, model: AutoModel, unique: int, explored: int) -> str:
@@ -64,14 +66,10 @@ def account_of(
         f"{how}.",
         f"{_kernel(builder, fitted, outwards)}.",
         f"{_noise(fitted)}.",
-        *_calibration(fitted),
-        *(_optimism(fitted) if settings.uses_knowledge_gradient else ()),
-        *_caution(fitted),
-        *_floor(fitted, outwards),
-        *_ceiling(fitted),
+        *_trust(fitted, settings, outwards),
         *failures,
         *_agreement(fitted, settings.deterministic),
-        f"{_guarantee(settings)}.",
+        SAFE if settings.attitude == "safe" else STEERED,
     )
 
 
@@ -105,9 +103,7 @@ def _noise(fitted: FittedModel) -> str:
     else:
         text = f"Noise {noise:.3g} per evaluation, by the likelihood alone: no replicates yet"
     if error.cut:
-        text += (
-            f"; it is far larger at {counted(error.cut, 'candidate')}, and counted as less there"
-        )
+        text += f"; it is far larger at {counted(error.cut, 'candidate')}, where it counts as less"
     if fitted.is_uneven:
         text += (
             "; it DIFFERS across the pool, or is far from Gaussian: bounds are too narrow where it "
@@ -116,83 +112,56 @@ def _noise(fitted: FittedModel) -> str:
     return text
 
 
-def _calibration(fitted: FittedModel) -> tuple[str, ...]:
-    if not fitted.is_calibrated:
-        return ()
-    if fitted.widening == 1:
-        return ("Left out one by one, points lie where the model expects them.",)
-    return (
-        "Left out one by one, points lie farther off than the model expects: standard deviations "
-        f"are multiplied by {fitted.widening:.2f}.",
-    )
-
-
-def _optimism(fitted: FittedModel) -> tuple[str, ...]:
-    if fitted.optimism > LITTLE:
-        return ()
-    return (
-        "The model expected more points above the best than there were: the gain that it expects "
-        f"is multiplied by {fitted.optimism:.2g}.",
-    )
-
-
-def _caution(fitted: FittedModel) -> tuple[str, ...]:
-    said = []
-    if fitted.small_sample_factor >= NOTABLE:
-        said.append(
-            f"Bounds are {fitted.small_sample_factor:.2g} times as wide: from "
-            f"{counted(fitted.points, 'point')} "
-            "the scale of f is known roughly."
+def _trust(
+    fitted: FittedModel, settings: AutoSettings, outwards: Callable[[float], float]
+) -> Iterator[str]:
+    """Say how far the model is believed, and what it counts as something else."""
+    if fitted.is_calibrated and fitted.widening == 1:
+        yield "Left out one by one, points lie where the model expects them."
+    elif fitted.is_calibrated:
+        yield (
+            "Left out one by one, points lie farther off than the model expects: standard "
+            f"deviations are multiplied by {fitted.widening:.2f}."
         )
+    if settings.uses_knowledge_gradient and fitted.optimism <= LITTLE:
+        yield (
+            "The model expected more points above the best than there were: the gain that it "
+            f"expects is multiplied by {fitted.optimism:.2g}."
+        )
+    if fitted.small_sample_factor >= NOTABLE:
+        points = counted(fitted.points, "point")
+        wide = f"Bounds are {fitted.small_sample_factor:.2g} times as wide"
+        yield f"{wide}: from {points} the scale of f is known roughly."
     if fitted.is_tentative:
-        said.append("All values may be noise about a constant: bounds contain that constant too.")
-    return tuple(said)
-
-
-def _floor(fitted: FittedModel, outwards: Callable[[float], float]) -> tuple[str, ...]:
-    if not fitted.floored:
-        return ()
-    some, verb = counted(fitted.floored, "average"), "count" + "s" * (fitted.floored == 1)
-    return (
-        f"{some} far worse than the others {verb} as {outwards(fitted.floor):.4g}, so that the "
-        "model fits the better ones.",
-    )
+        yield "All values may be noise about a constant: bounds contain that constant too."
+    if fitted.floored:
+        some, verb = counted(fitted.floored, "average"), "count" + "s" * (fitted.floored == 1)
+        yield (
+            f"{some} far worse than the others {verb} as {outwards(fitted.floor):.4g}, so that the "
+            "model fits the better ones."
+        )
+    if fitted.tied:
+        yield (
+            f"{fitted.tied} candidates share the best value, more than any other: it is taken for "
+            "the end of the scale, and only exploration looks for better ones."
+        )
 
 
 def _failures(evidence: Evidence) -> tuple[str, ...]:
     failed, lost = int(evidence.failed_counts.sum()), len(evidence.lost)
     if not failed:
         return ()
-    never = f"; {counted(lost, 'candidate')} never had a value" if lost else ""
-    verb = "is" if lost == 1 else "are"
-    low = f", and {verb} taken to be as low as the lower quarter" if lost else ""
-    return (f"{counted(failed, 'evaluation')} failed{never}{low}.",)
+    never, verb = counted(lost, "candidate"), "is" if lost == 1 else "are"
+    low = f"; {never} never had a value, and {verb} taken to be as low as the lower quarter"
+    return (f"{counted(failed, 'evaluation')} failed{low if lost else ''}.",)
 
 
-def _agreement(fitted: FittedModel, deterministic: bool) -> tuple[str, ...]:
+def _agreement(fitted: FittedModel, deterministic: bool) -> Iterator[str]:
     error = fitted.error
     if deterministic and error.variance > 0:
-        return (
+        yield (
             "Values of the same candidate DIFFER, though they were said to be deterministic: the "
-            "model takes them for noisy.",
+            "model takes them for noisy."
         )
     if not deterministic and error.variance == 0 and error.freedom >= AGREED:
-        return (
-            "Replicates always agreed: if they must, deterministic=True evaluates nothing twice.",
-        )
-    return ()
-
-
-def _ceiling(fitted: FittedModel) -> tuple[str, ...]:
-    if not fitted.tied:
-        return ()
-    return (
-        f"{fitted.tied} candidates share the best value, more than any other: it is taken for the "
-        "end of the scale, and only exploration looks for better ones.",
-    )
-
-
-def _guarantee(settings: AutoSettings) -> str:
-    if settings.attitude == "safe":
-        return f"{THEOREMS}. Choices are by the same width, so that its regret bound applies"
-    return f"{THEOREMS}. Choices are not by that width: for them no regret bound is proven"
+        yield "Replicates always agreed: if they must, deterministic=True evaluates nothing twice."

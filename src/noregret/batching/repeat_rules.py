@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import final
 
 import numpy as np
@@ -164,13 +165,11 @@ class Settle(RepeatBase):
         return f"stay rule{cost}"
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
-        rules = (Repeat(self.short), Stay(self.long, self.switch_cost))
-        return max((rule.take(fill, choice) for rule in rules), key=_count)  # (2)
+        return max((rule.take(fill, choice) for rule in self._rules), key=itemgetter(0))  # (2)
 
     def admits(self, batch: int) -> float:
-        rules = (Repeat(self.short), Stay(self.long, self.switch_cost))
-        return max(rule.admits(batch) for rule in rules)
+        return max(rule.admits(batch) for rule in self._rules)
 
-
-def _count(taken: tuple[int, Fill]) -> int:
-    return taken[0]
+    @property
+    def _rules(self) -> tuple[Repeat, Stay]:
+        return Repeat(self.short), Stay(self.long, self.switch_cost)

@@ -8,7 +8,7 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.fitting.constants import DEFAULTS, FitConstants
-from noregret.fitting.kernel_families import Family, Fixed, Grouped, Joint
+from noregret.fitting.kernel_families import Family, Fixed, Grouped, Joint, Shape
 from noregret.kernels import Tanimoto
 from noregret.pools import BitPool, MappedPool, Points, Pool, Scales, as_numbers, numbers
 
@@ -33,15 +33,20 @@ def family_for(
     """
     if isinstance(points.domain, BitPool):
         return Fixed(Tanimoto()), ()
-    scales = Scales.of(points)
+    scales, domain, most = Scales.of(points), points.domain, constants.most_lengthscales
     codes = _codes(points)
     coded = np.zeros(points.dim, dtype=np.bool_)
     coded[[column for code in codes for column in code]] = True
     span = np.where(coded, scales.span, np.minimum(scales.span, EVEN * scales.deviation))
-    most = constants.most_lengthscales
-    rough = _rough(span[~coded], most)
-    smooth = _smooth(_moved(codes, coded), span[coded], most)
-    names = (*_named(points, rough, ~coded), *_named_codes(points, smooth, codes))
+    plain = np.flatnonzero(~coded).tolist()
+    rough = _grouped([(j,) for j in plain], ~coded, span, "rough", most)
+    smooth = _grouped(codes, coded, span, "smooth", most)
+    columns = getattr(domain, "columns", ()) or [f"feature {j}" for j in range(points.dim)]
+    named = {at: name for name, at in getattr(domain, "groups", {}).items()}
+    names = (
+        *_shared(rough, "numbers", [columns[j] for j in plain]),
+        *_shared(smooth, "codes", [named.get(c, f"features {c[0]} to {c[-1]}") for c in codes]),
+    )
     if coded.all():
         return smooth, names
     if not coded.any():
@@ -49,40 +54,19 @@ def family_for(
     return Joint(rough, smooth, coded.astype(np.int64)), names
 
 
-def _rough(span: Vector, most: int) -> Grouped:
-    d = len(span)
-    groups = np.arange(d) if d <= most else np.zeros(d, dtype=np.int64)
-    return Grouped(groups, span, "rough")
-
-
-def _smooth(codes: list[tuple[int, ...]], span: Vector, most: int) -> Grouped:
+def _grouped(
+    features: list[tuple[int, ...]], columns: Mask, span: Vector, shape: Shape, most: int
+) -> Grouped:
+    """Return kernels of some columns with a lengthscale for each feature, or one for too many."""
     groups: Indices = np.zeros(len(span), dtype=np.int64)
-    if len(codes) <= most:
-        for number, code in enumerate(codes):
-            groups[list(code)] = number
-    return Grouped(groups, span, "smooth")
+    if len(features) <= most:
+        for number, feature in enumerate(features):
+            groups[list(feature)] = number
+    return Grouped(groups[columns], span[columns], shape)
 
 
-def _named(points: Points, rough: Grouped, numeric: Mask) -> list[str]:
-    columns = np.flatnonzero(numeric)
-    if 1 == rough.size < len(columns):
-        return ["all numbers"]
-    held = getattr(points.domain, "columns", ()) or [f"feature {j}" for j in range(points.dim)]
-    return [held[j] for j in columns.tolist()]
-
-
-def _named_codes(points: Points, smooth: Grouped, codes: list[tuple[int, ...]]) -> list[str]:
-    if 1 == smooth.size < len(codes):
-        return ["all codes"]
-    groups = getattr(points.domain, "groups", {})
-    held = {columns: name for name, columns in groups.items()}
-    return [held.get(code, f"features {code[0]} to {code[-1]}") for code in codes]
-
-
-def _moved(codes: list[tuple[int, ...]], coded: Mask) -> list[tuple[int, ...]]:
-    """Number columns as they are among the coded ones."""
-    place = np.cumsum(coded) - 1
-    return [tuple(place[list(code)].tolist()) for code in codes]
+def _shared(family: Grouped, kind: str, names: list[str]) -> list[str]:
+    return [f"all {kind}"] if 1 == family.size < len(names) else names
 
 
 def _codes(points: Points) -> list[tuple[int, ...]]:

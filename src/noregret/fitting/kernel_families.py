@@ -40,10 +40,6 @@ class Family(Protocol):
         """Return the kernel of what candidates share, of unit variance."""
         ...
 
-    def effect_share(self, theta: Vector) -> float:
-        """Return the share of the variance that is the candidate effect's."""
-        ...
-
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
         """Return k_θ of all pairs, and how it moves: M to Σ_ab M_ab ∂k_θ(x_a, x_b)/∂θ_j."""
         ...
@@ -89,9 +85,6 @@ class Grouped:
         varies: Mask = np.bincount(self.groups, self.span > 0, self.size) > 0
         return varies
 
-    def effect_share(self, theta: Vector) -> float:
-        return 0.0
-
     def kernel(self, theta: Vector) -> Kernel:
         scales = tuple(self._scales(theta).tolist())
         return Matern(2.5, scales) if self.shape == "rough" else RBF(scales)
@@ -125,9 +118,6 @@ class Fixed:
     def kernel(self, theta: Vector) -> Kernel:
         return self.held
 
-    def effect_share(self, theta: Vector) -> float:
-        return 0.0
-
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
         return np.asarray(self.held(X, X)), lambda _: np.empty(0)
 
@@ -156,9 +146,6 @@ class Joint:
     @property
     def varies(self) -> Mask:
         return np.concatenate([self.numbers.varies, self.codes.varies])
-
-    def effect_share(self, theta: Vector) -> float:
-        return 0.0
 
     def kernel(self, theta: Vector) -> Kernel:
         a, b = self._parts(theta)
@@ -209,13 +196,10 @@ class WithCandidateEffect:
     def kernel(self, theta: Vector) -> Kernel:
         return self.inner.kernel(theta[:-1])
 
-    def effect_share(self, theta: Vector) -> float:
-        return 1.0 / (1.0 + math.exp(-theta[-1]))
-
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
         """On points that all differ, as those of a run do."""
         K, inner = self.inner.gram(theta[:-1], X)
-        rho = self.effect_share(theta)
+        rho = effect_share(self, theta)
 
         def trace_gradient(M: Matrix) -> Vector:
             effect = rho * (1.0 - rho) * float(np.trace(M) - np.vdot(M, K))
@@ -224,6 +208,11 @@ class WithCandidateEffect:
         whole: Matrix = (1.0 - rho) * K
         np.einsum("ii->i", whole)[...] += rho
         return whole, trace_gradient
+
+
+def effect_share(family: Family, theta: Vector) -> float:
+    """Return the share of the variance that is the candidate effect's."""
+    return 1.0 / (1.0 + math.exp(-theta[-1])) if isinstance(family, WithCandidateEffect) else 0.0
 
 
 def _centred(U: Matrix) -> Matrix:

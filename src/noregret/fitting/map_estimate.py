@@ -11,7 +11,7 @@ import numpy as np
 
 from noregret.arrays import Indices, Vector
 from noregret.fitting.constants import DEFAULTS, FitConstants
-from noregret.fitting.kernel_families import Family
+from noregret.fitting.kernel_families import Family, effect_share
 from noregret.fitting.marginal_likelihood import Likelihood, Sample
 from noregret.kernels import Kernel, Scaled, WithEffect
 from noregret.storable import storable
@@ -91,7 +91,7 @@ def fit(
     if best[0] >= FAILED:  # all is noise
         theta = np.clip(mean, low, high)
         theta[1] = math.log(unit)
-    scale, share = math.exp(theta[0]), family.effect_share(theta[2:])
+    scale, share = math.exp(theta[0]), effect_share(family, theta[2:])
     shared, effect = Scaled(family.kernel(theta[2:]), scale * (1.0 - share)), scale * share
     return MAPEstimate(
         kernel=WithEffect(shared, effect) if effect else shared,
