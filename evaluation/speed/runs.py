@@ -88,7 +88,7 @@ def thompson(settings: Settings, seed: int, meter: Meter) -> Figures:
 
 def refits(settings: Settings, seed: int, meter: Meter) -> Figures:
     """Ask and tell with nothing told of the model; time what `learn` takes of it."""
-    from noregret.automatic import policy
+    from noregret.automatic import model
     from noregret.fitting import FittedModel, learn
 
     problem, T, spent = problem_of(settings, seed), settings["T"], 0.0
@@ -100,7 +100,7 @@ def refits(settings: Settings, seed: int, meter: Meter) -> Figures:
         spent += time.perf_counter() - began
         return fitted
 
-    with patch.object(policy, "learn", timed):
+    with patch.object(model, "learn", timed):
         opt, rows = run("auto", problem, T, meter)
     return {**of_run(problem, rows, meter, T, opt), "one_pass": spent}
 

@@ -116,7 +116,8 @@ class AutoPolicy:
         seen = model.seen(replace(evidence, excluded=settings.still_open(evidence)))
         if model is not state.model:  # its belief was told everything
             seen = seen.booked()
-            log.info("%s", described(settings, model, model.points, state.explorations))
+            if log.isEnabledFor(logging.INFO):
+                log.info("%s", described(settings, model, model.points, state.explorations))
         bandit = builder.bandit(model, evidence.evaluations)
         if settings.attitude != "safe":  # looks double the norm when they ask for a bound
             bandit = replace(bandit, norm=KnownNorm())
