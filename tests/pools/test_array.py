@@ -78,15 +78,6 @@ def test_the_features_are_a_copy() -> None:
     np.testing.assert_array_equal(pool.X, X)
 
 
-@pytest.mark.parametrize("size", [1, 2, 4, 6, 100])
-def test_chunks_are_the_pool_in_order(size: int) -> None:
-    """A row left out would never be found, however good."""
-    chunks = list(nr.Pool(X).chunks(size))
-    np.testing.assert_array_equal(np.vstack([rows for _, rows in chunks]), X)
-    assert [start for start, _ in chunks] == list(range(0, 6, size))
-    assert all(len(rows) <= size for _, rows in chunks)
-
-
 def test_rows_are_features_in_the_order_asked() -> None:
     """Numbers, not only shapes: row 4 is row 4."""
     pool = nr.Pool(X.astype(np.float32))

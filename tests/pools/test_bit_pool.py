@@ -57,14 +57,10 @@ def test_what_is_shown_can_be_read_again(seed: int, bits: int) -> None:
     assert pool.read("X", X[:0]).shape == (0, pool.dim)
 
 
-def test_rows_chunks_names() -> None:
+def test_rows_and_names() -> None:
     """The rest is as in any pool."""
     pool = nr.BitPool(B, names=list("abcdef"))
     np.testing.assert_array_equal(pool.unpacked(pool.rows(np.array([4, 1, 4]))), B[[4, 1, 4]])
-    for size in (1, 4, 6, 100):
-        chunks = list(pool.chunks(size))
-        np.testing.assert_array_equal(np.vstack([rows for _, rows in chunks]), pool.X)
-        assert [start for start, _ in chunks] == list(range(0, 6, size))
     assert pool.find(["e", "b"]).tolist() == [4, 1]
     assert pool.keys(np.array([0])).tolist() == ["a"]
     assert repr(pool) == "BitPool(6 candidates × 21 bits, named)"

@@ -98,7 +98,13 @@ BOXES: dict[str, Callable[[], Domain]] = {
     "box, log and whole numbers": lambda: nr.Box([(1e-4, 1.0), (1, 9)], log=[0], integer=[1]),
 }
 MODELLED = {name: partial(make, kernel=nr.RBF(0.4), noise_std=0.5) for name, make in MODELS.items()}
+UCB = MODELLED["gp_ucb"]
 POLICIES: dict[str, Callable[..., nr.Optimizer]] = MODELLED | {
+    "uniform design": partial(UCB, start=nr.UniformDesign(7)),
+    "Sobol design": partial(UCB, start=nr.SobolDesign(7)),
+    "farthest design": partial(UCB, start=nr.FarthestDesign(7)),
+    "uncertainty design": partial(UCB, start=nr.UncertaintyDesign(7)),
+    "minimum batch": partial(MODELLED["bbkb-global"], min_batch=3),
     "uniform": partial(nr.uniform, batch_size=3),
     "random_search": partial(nr.random_search, batch_size=3),
     "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=2),
@@ -106,6 +112,9 @@ POLICIES: dict[str, Callable[..., nr.Optimizer]] = MODELLED | {
     "lin_ucb": partial(nr.lin_ucb, noise_std=0.5, bias=1.0),
     "ts_qff": partial(nr.ts_qff, kernel=nr.RBF(0.5), noise_std=0.5),
     "auto": nr.auto,
+    "auto, safe": partial(nr.auto, attitude="safe", workers=2),
+    "auto, greedy": partial(nr.auto, attitude="greedy", switch_cost=2.0),
+    "auto, deterministic": partial(nr.auto, deterministic=True),
 }
 NOT_ON_BOXES = {"ts_qff", "bkb"}
 

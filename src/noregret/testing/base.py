@@ -43,13 +43,13 @@ class Suite(ABC, Generic[Part]):
 
     @final
     def broken(self) -> dict[str, str]:
-        """Return the rules that the part breaks, by name, each with what was found."""
+        """Return the rules that the part breaks, by name: what was found, and why it matters."""
         found = {}
         for rule in (name for name in dir(self) if name.startswith("test_")):
             try:
                 getattr(self, rule)()
             except Exception as error:  # a part may fail in any way
-                found[rule] = f"{type(error).__name__}: {error}"
+                found[rule] = f"{error!r}\n    {getattr(type(self), rule).__doc__}"
         return found
 
     @final
