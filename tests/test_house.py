@@ -140,14 +140,10 @@ def test_every_mutant_still_has_its_place() -> None:
         assert named in (ROOT / file).read_text(), mutant.test
 
 
-LONG = {"posteriors/nystrom.py"}  # not for long
-
-
 def test_files_stay_small_enough_to_hold_one_noun() -> None:
     """A file of more than 350 lines usually holds two."""
     for path in (*SOURCE.rglob("*.py"), *(TESTS / "digests").rglob("*.py")):
-        if path.relative_to(path.parents[1]).as_posix() not in LONG:
-            assert len(path.read_text().splitlines()) <= 350, path
+        assert len(path.read_text().splitlines()) <= 350, path
 
 
 def test_pools_and_boxes_are_told_apart_in_few_places() -> None:

@@ -1,7 +1,4 @@
-"""Kernel values between a whole pool and the points that a dictionary was made of.
-
-Kernel values of candidates with the points evaluated, kept from one look to the next.
-"""
+"""Kernel values between a pool and the members of a dictionary, and what is made of them."""
 
 from __future__ import annotations
 
@@ -10,10 +7,10 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from noregret.arrays import Indices, Mask, Matrix
-from noregret.kernels import Kernel, Scaled, WithEffect
-from noregret.pools import Candidates, Hashes, all_hashed, hashed
-from noregret.posteriors import Observations
+from noregret.arrays import Indices, Matrix
+from noregret.kernels import Kernel
+from noregret.pools import Candidates
+from noregret.posteriors import NystromPosterior, Observations
 from noregret.threads import Scratch, parallel_map
 
 PIECE = 2048  # rows of a pass taken together: what is computed of them stays in a core's cache
@@ -106,116 +103,27 @@ class Columns:
             self._slots[int(members.rows[i])] = at
 
 
-LEAST = 64  # points that there is room for
-
-
 @final
-class KeptValues:
-    """k(x, xᵢ) of a pool's rows and points that are only added to, while it fits the memory.
+class Pairs:
+    """c̃ and k̃ of `NystromPosterior`: O(m) a pair, given k_S(x), and O(m²) once for each other."""
 
-    A row that is looked at again needs its values with the points since then, and no others:
-    reading one costs a tenth of computing it. A kernel that is scaled anew has the values it had,
-    times a number, and a part that is each candidate's own (`CandidateEffect`) is added to
-    them. Pages of rows never looked at are never touched.
-    """
+    def __init__(self, pool: Candidates, posterior: NystromPosterior) -> None:
+        self._pool, self._posterior = pool, posterior
+        self._last: tuple[bytes, Matrix, Indices] | None = None  # others, weights, not members
 
-    def __init__(self, pool: Candidates, memory: int) -> None:
-        self._pool, self._memory = pool, memory
-        self._kernel: Kernel | None = None  # unscaled
-        self._points: Observations = Observations.none(pool.dim)  # the columns
-        self._values: Matrix = np.empty((0, 0))  # (N, points) with room to grow; (0, 0): not kept
-        self._known: npt.NDArray[np.int32] = np.zeros(len(pool), dtype=np.int32)  # columns filled
-        self._hashes: Hashes = np.zeros(0, dtype=np.uint64)  # a number a row, once it is needed
-        self._met: Hashes = np.zeros(0, dtype=np.uint64)  # … and one a point …
-        self._met_of: Observations | None = None  # … of these …
-        self._is_met: Mask = np.zeros(0, dtype=np.bool_)  # … and which rows have one of them
-
-    def follow(self, kernel: Kernel, points: Observations) -> None:
-        """Take in what comes next, and forget what is not of this kernel and these points.
-
-        To be called before `of`, by one thread.
-        """
-        core, _, own = _parted(kernel)
-        if own:
-            self._recognise(points)
-        if core is self._kernel and points is self._points:
-            return
-        known = _alike(points, self._points) if core is self._kernel else 0
-        if known < len(self._points):
-            np.minimum(self._known, known, out=self._known)
-        self._kernel, self._points = core, points
-        self._make_room(len(points))
-
-    def _recognise(self, points: Observations) -> None:
-        """Make ready to tell which rows are points."""
-        if not len(self._hashes):
-            self._hashes = all_hashed(self._pool)
-            self._is_met = np.zeros(len(self._hashes), dtype=np.bool_)
-        if self._met_of is not points:
-            met = hashed(points.X)
-            new = met[~np.isin(met, self._met)]
-            self._is_met |= np.isin(self._hashes, new)  # of points that went, marks do no harm
-            self._met, self._met_of = met, points  # last, so that one broken off starts again
-
-    def _make_room(self, points: int) -> None:
-        """Let so many points have their columns, or keep nothing where they do not fit."""
-        N, columns = len(self._pool), self._values.shape[1]
-        if points <= columns:
-            return
-        most = self._memory // (8 * N)
-        wanted = min(max(LEAST, points + points // 2), most)
-        if points > most:
-            self._values = np.empty((0, 0))
-            return
-        grown = np.empty((N, wanted))
-        if columns:
-            step = max(1, (1 << 20) // columns)
-            for start in range(0, N, step):
-                rows = slice(start, start + step)
-                some = np.flatnonzero(self._known[rows]) + start
-                grown[some, :columns] = self._values[some]
-        else:
-            self._known[:] = 0
-        self._values = grown
-
-    def of(self, kernel: Kernel, points: Observations, rows: Indices) -> Matrix:
-        """Return k(x, xᵢ), a row of the pool each; threads may ask for different rows at once."""
-        core, scale, own = _parted(kernel)
-        K = self._of(core, points, rows)
-        if scale != 1.0:
-            K *= scale
-        if own:
-            same = np.flatnonzero(self._is_met[rows])
-            K[same] += own * np.equal.outer(self._hashes[rows[same]], self._met)
-        return K
-
-    def _of(self, core: Kernel, points: Observations, rows: Indices) -> Matrix:
-        if not self._values.size:
-            return np.array(core(self._pool.rows(rows), points.X))
-        n, known = len(points), self._known[rows]
-        for group in (rows[known == 0], rows[(known > 0) & (known < n)]):
-            if len(group):
-                first = int(self._known[group].min())
-                self._values[group, first:n] = core(self._pool.rows(group), points.X[first:])
-                self._known[group] = n
-        return self._values[rows, :n]
-
-
-def _parted(kernel: Kernel) -> tuple[Kernel, float, float]:
-    """Return a kernel as another one times a number, and the variance of candidate effects."""
-    match kernel:
-        case Scaled(kernel=inner, variance=variance):
-            core, scale, effect = _parted(inner)
-            return core, variance * scale, variance * effect
-        case WithEffect(shared=shared, effect=more):
-            core, scale, effect = _parted(shared)
-            return core, scale, effect + more
-        case _:
-            return kernel, 1.0, 0.0
-
-
-def _alike(some: Observations, others: Observations) -> int:
-    """Return how many points are the same, from the first on."""
-    n = min(len(some), len(others))
-    same = (some.rows[:n] == others.rows[:n]) & (some.X[:n] == others.X[:n]).all(axis=1)
-    return n if same.all() else int(np.argmin(same))
+    def between(self, rows: Indices, K: Matrix, others: Indices) -> tuple[Matrix, Matrix]:
+        """Return c̃ and k̃ between rows, whose columns k_S(x) are K, and others."""
+        p, key, last = self._posterior, others.tobytes(), self._last
+        if last is None or last[0] != key:
+            outside = np.flatnonzero(~np.isin(others, p.members.rows))  # k = zᵀz at members
+            model, projection = p.weights(self._pool.rows(others))
+            both = np.concatenate([model, projection[:, outside]], axis=1).T
+            last = self._last = key, np.ascontiguousarray(both), outside
+        _, both, outside = last  # its own: other threads may have others
+        P = both @ K
+        C = P[: len(others)]
+        R = C.copy() if outside.size else C
+        if outside.size:
+            X, Z = self._pool.rows(rows), self._pool.rows(others[outside])
+            R[outside] += p.kernel(Z, X) - P[len(others) :]
+        return C.T, R.T

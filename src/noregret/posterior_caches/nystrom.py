@@ -1,7 +1,4 @@
-"""Covariances of sparse posteriors between rows and a few others, from kernel values of rows.
-
-A survey of sparse posteriors: a pass a posterior, in which most rows drop out early.
-"""
+"""The cache of Nyström posteriors: a pass per posterior, in which most rows drop out early."""
 
 from __future__ import annotations
 
@@ -16,41 +13,15 @@ from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.pools import Candidates
 from noregret.posterior_caches.base import Work, bring, log_restart, priors
-from noregret.posterior_caches.kernel_values import Columns
+from noregret.posterior_caches.kernel_values import Columns, Pairs
 from noregret.posteriors import EPS, NystromPosterior, Posterior, cholesky
 from noregret.threads import Scratch, parallel_map
-
-
-@final
-class Pairs:
-    """c̃ and k̃ of `NystromPosterior`: O(m) a pair, given k_S(x), and O(m²) once for each other."""
-
-    def __init__(self, pool: Candidates, posterior: NystromPosterior) -> None:
-        self._pool, self._posterior = pool, posterior
-        self._last: tuple[bytes, Matrix, Indices] | None = None  # others, weights, not members
-
-    def between(self, rows: Indices, K: Matrix, others: Indices) -> tuple[Matrix, Matrix]:
-        """Return c̃ and k̃ between rows, whose columns k_S(x) are K, and others."""
-        p, key, last = self._posterior, others.tobytes(), self._last
-        if last is None or last[0] != key:
-            outside = np.flatnonzero(~np.isin(others, p.members.rows))  # k = zᵀz at members
-            model, projection = p.weights(self._pool.rows(others))
-            both = np.concatenate([model, projection[:, outside]], axis=1).T
-            last = self._last = key, np.ascontiguousarray(both), outside
-        _, both, outside = last  # its own: other threads may have others
-        P = both @ K
-        C = P[: len(others)]
-        R = C.copy() if outside.size else C
-        if outside.size:
-            X, Z = self._pool.rows(rows), self._pool.rows(others[outside])
-            R[outside] += p.kernel(Z, X) - P[len(others) :]
-        return C.T, R.T
-
 
 TOGETHER = 2048  # rows brought up to date together, at most
 STAGES = (0.4, 0.65, 0.8, 0.9, 1.0)  # shares of the dictionary taken in one after another
 EXITS = (0.8, 0.9, 1.0)  # … after which rows may drop out
 WORTH = 0.7  # share of a piece still in the race over which nobody is left out
+CLOSE = 1e-5  # of the largest deviation: what is left of a new member, at least, in `changed`
 
 
 @final
@@ -64,10 +35,10 @@ class NystromCache:
     Every further entry of T k_S lowers it, so that a part of them gives an upper bound, and a row
     whose bound falls below what the best will reach is not looked at further.
 
-    Where members stay, a posterior differs from the last by few columns, (3) of
-    `NystromPosterior.moved`, and every row is carried on: O(N·m) a column. Sticky ones always do;
-    fresh ones too while all that was told is drawn, as where variances are far above the ridge, so
-    that once they have stayed no row is left out.
+    Where members stay, a posterior differs from the last by few columns (`changed`), and every row
+    is carried on: O(N·m) per column. Sticky members always stay; fresh ones too while all that was
+    told is drawn, as where variances are far above the ridge, so that once they have stayed no row
+    is left out.
     """
 
     def __init__(self, pool: Candidates, memory: int, work: Work) -> None:
@@ -96,8 +67,8 @@ class NystromCache:
         if posterior.kernel is not self._kernel:
             self._kernel = posterior.kernel
             priors(posterior.kernel, self._pool, self.prior)
-        moved = posterior.moved(last) if last is not None and self._sharp else None
-        self._stays = posterior.sticky or (last is not None and _grown(posterior, last))
+        moved = changed(posterior, last) if last is not None and self._sharp else None
+        self._stays = posterior.sticky or (last is not None and has_grown(posterior, last))
         self._columns.follow(posterior.kernel, posterior.members)
         self._T, self._weights = None, posterior.mean_weights()
         self._pairs = Pairs(self._pool, posterior)
@@ -226,7 +197,62 @@ class NystromCache:
         return work
 
 
-def _grown(p: NystromPosterior, last: NystromPosterior) -> bool:
+def changed(p: NystromPosterior, old: NystromPosterior) -> tuple[Matrix, Vector] | None:
+    """Return weights U and signs of what changed from `old` to p; None if they are not few:
+
+        σ̃²(x) = σ̃²_old(x) + Σ ±(k_S(x)ᵀu)²                                             (2)
+
+    The members must be the old ones, and others behind them, and neither may hallucinate. With
+    B = LS V LSᵀ, σ̃² = k − k_Sᵀ K_S⁻¹ k_S + ridge·k_Sᵀ B⁻¹ k_S. Old members learn what was told
+    since, Woodbury's rank one a point; a new member adds a bordering term to either inverse.
+    """
+    m, m_old, n_old = len(p.members), len(old.members), len(old.observed)
+    told, before = p.observed, np.zeros(len(p.observed))
+    same = p.kernel is old.kernel and p.ridge == old.ridge
+    if not same or not m_old or len(told) < n_old:
+        return None
+    before[:n_old] = old.observed.w
+    new = np.flatnonzero(told.w != before)
+    if 2 * (len(new) + 2 * (m - m_old)) > m or not (
+        has_grown(p, old)
+        and np.array_equal(told.rows[:n_old], old.observed.rows)
+        and (told.w >= before).all()
+    ):
+        return None
+    learned = by_points(old, told.X[new], (told.w - before)[new], 1.0)
+    parts = [np.concatenate([learned, np.zeros((m - m_old, len(new)))])]
+    unit = np.zeros((m, m - m_old), order="F")
+    unit[m_old:] = np.eye(m - m_old)
+    half = cholesky.solve_lower(p.LS, unit)
+    if float(np.diag(p.LS)[m_old:].min(initial=np.inf)) < CLOSE * float(p.LS[0, 0]):
+        return None  # a new member all but explained by the others has inverses of no digits
+    parts.append(_bordered(cholesky.solve_upper(p.LS, half), m_old))
+    both = cholesky.solve_upper(p.LS, cholesky.solve(p.R, half))
+    parts.append(np.sqrt(p.ridge) * _bordered(both, m_old))
+    signs = np.repeat([-1.0, -1.0, 1.0], [part.shape[1] for part in parts])
+    return np.concatenate(parts, axis=1), signs
+
+
+def by_points(p: NystromPosterior, X: Matrix, w: Vector, sign: float) -> Matrix:
+    """Return U, a column per row of X, with Σ(k_S(x)ᵀu)² the part of σ̃² that its w values take.
+
+    Of values that come next (sign 1) or that p was told (sign −1), by Woodbury's identity.
+    """
+    Z = p.embed(X)
+    solved = cholesky.solve(p.R, Z)
+    C = np.diag(1.0 / w) + sign * (Z.T @ solved)
+    half = cholesky.solve_lower(cholesky.factor((C + C.T) / 2), solved.T)
+    U: Matrix = np.sqrt(p.ridge) * cholesky.solve_upper(p.LS, half.T)
+    return U
+
+
+def _bordered(E: Matrix, start: int) -> Matrix:
+    """Return E G⁻ᵀ with G Gᵀ = E[start:]: columns `start`… of an inverse, as a square root."""
+    block = (E[start:] + E[start:].T) / 2
+    return cholesky.solve_lower(cholesky.factor(block), E.T).T
+
+
+def has_grown(p: NystromPosterior, last: NystromPosterior) -> bool:
     """Tell whether the members are the last ones, and perhaps others behind them."""
     known = len(last.members)
     return known > 0 and np.array_equal(p.members.rows[:known], last.members.rows)

@@ -1,4 +1,4 @@
-"""A survey of sparse posteriors whose members stay: as lazy as that of exact ones."""
+"""The cache of Nyström posteriors whose members stay: as lazy as that of exact ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.pools import Candidates
 from noregret.posterior_caches.base import Work, bring, log_restart
 from noregret.posterior_caches.exact import ExactCache
-from noregret.posterior_caches.nystrom import Pairs
+from noregret.posterior_caches.kernel_values import Pairs
+from noregret.posterior_caches.nystrom import by_points
 from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Posterior
 
 TOGETHER = 1 << 12  # rows brought up to date together, at most
@@ -65,9 +66,10 @@ class StickyCache:
         self._U, self._weights = np.zeros((0, 0)), p.mean_weights()
         self._exact.extra = 0.0
         if not seen.all():
-            self._U = p.learned_from(np.flatnonzero(~seen))
-            rest = p.gain - float(self._inside.observed.y @ self._inside.alpha)
-            self._exact.extra = max(rest, 0.0) + ROOM * p.gain
+            self._U = by_points(p, p.observed.X[~seen], p.observed.w[~seen], -1.0)
+            gain = _gain(p)
+            rest = gain - float(self._inside.observed.y @ self._inside.alpha)
+            self._exact.extra = max(rest, 0.0) + ROOM * gain
         slack, relative = p.rounding
         self.slack = max(slack, self._exact.slack, self._least[0])
         self.relative = max(relative + self._exact.relative, self._least[1])
@@ -120,6 +122,13 @@ class StickyCache:
         self.variance[rows] = np.maximum(variance, 0.0)  # rounding, as in NystromPosterior
         self._stamp[rows] = self._now
         return work
+
+
+def _gain(p: NystromPosterior) -> float:
+    """Return ȳᵀ(ZᵀZ + ridge·W⁻¹)⁻¹ȳ over what was told: the squared surprises of all updates."""
+    told = p.observed
+    fitted = float(p.theta @ (p.V @ p.theta))
+    return max(float(told.w @ told.y**2) - fitted, 0.0) / p.ridge
 
 
 def _on_members(p: NystromPosterior, before: ExactPosterior | None) -> ExactPosterior:

@@ -20,7 +20,6 @@ from noregret.threads import parallel_map
 MOST_GRAM = 2048  # points among which kernel values are kept
 TOGETHER = 4096  # points embedded together
 MOST_NEW = 256  # members that points told since the last batch may add by today's variances
-CLOSE = 1e-5  # of the largest deviation: what is left of a new member, at least, in `moved`
 OUTGROWN = 3.0  # times the expected size of a draw at which a sticky dictionary is drawn anew
 
 
@@ -260,68 +259,9 @@ class NystromPosterior:
         F: Matrix = np.sqrt(self.ridge) * U.T
         return F
 
-    def moved(self, old: NystromPosterior) -> tuple[Matrix, Vector] | None:
-        """Return weights U and signs of the change since `old`; None if they are not few:
-
-            σ̃²(x) = σ̃²_old(x) + Σ ±(k_S(x)ᵀu)²                                             (3)
-
-        The members must be the old ones, and others behind them, and neither may hallucinate. With
-        B = LS V LSᵀ, σ̃² = k − k_Sᵀ K_S⁻¹ k_S + ridge·k_Sᵀ B⁻¹ k_S. Old members learn what was told
-        since, Woodbury's rank one a point; a new member adds a bordering term to either inverse.
-        """
-        m, m_old, n_old = len(self.members), len(old.members), len(old.observed)
-        p, before = self.observed, np.zeros(len(self.observed))
-        same = self.kernel is old.kernel and self.ridge == old.ridge
-        if not same or not m_old or len(p) < n_old:
-            return None
-        before[:n_old] = old.observed.w
-        told = np.flatnonzero(p.w != before)
-        if 2 * (len(told) + 2 * (m - m_old)) > m or not (
-            np.array_equal(self.members.rows[:m_old], old.members.rows)
-            and np.array_equal(p.rows[:n_old], old.observed.rows)
-            and (p.w >= before).all()
-        ):
-            return None
-        parts = [_padded(old._learned(p.X[told], (p.w - before)[told]), m)]
-        unit = np.zeros((m, m - m_old), order="F")
-        unit[m_old:] = np.eye(m - m_old)
-        half = cholesky.solve_lower(self.LS, unit)
-        if float(np.diag(self.LS)[m_old:].min(initial=np.inf)) < CLOSE * float(self.LS[0, 0]):
-            return None  # a new member all but explained by the others has inverses of no digits
-        parts.append(_bordered(cholesky.solve_upper(self.LS, half), m_old))
-        both = cholesky.solve_upper(self.LS, cholesky.solve(self.R, half))
-        parts.append(np.sqrt(self.ridge) * _bordered(both, m_old))
-        signs = np.repeat([-1.0, -1.0, 1.0], [part.shape[1] for part in parts])
-        return np.concatenate(parts, axis=1), signs
-
-    def _learned(self, X: Matrix, w: Vector) -> Matrix:
-        """Return U with σ̃² falling by Σ(k_S(x)ᵀu)² when rows X are seen w times more."""
-        Z = self.embed(X)
-        solved = cholesky.solve(self.R, Z)
-        return self._columns(solved, np.diag(1.0 / w) + Z.T @ solved)
-
-    def learned_from(self, told: Indices) -> Matrix:
-        """Return U, a column a point told of, with σ̃² = σ̃² without these − ‖Uᵀk_S(x)‖²."""
-        Z = self.embed(self.observed.X[told])
-        solved = cholesky.solve(self.R, Z)
-        return self._columns(solved, np.diag(1.0 / self.observed.w[told]) - Z.T @ solved)
-
-    def _columns(self, solved: Matrix, C: Matrix) -> Matrix:
-        """Return U with ridge·zᵀP C⁻¹ Pᵀz = ‖Uᵀk_S‖², P being V⁻¹Z: a term of Woodbury's."""
-        half = cholesky.solve_lower(cholesky.factor((C + C.T) / 2), solved.T)
-        U: Matrix = np.sqrt(self.ridge) * cholesky.solve_upper(self.LS, half.T)
-        return U
-
     def mean_weights(self) -> Vector:
         """Return a with μ̃(x) = k_S(x)ᵀa."""
         return cholesky.solve_upper(self.LS, self.theta[:, None])[:, 0]
-
-    @property
-    def gain(self) -> float:
-        """ȳᵀ(ZᵀZ + ridge·W⁻¹)⁻¹ȳ over what was told: the squared surprises of all updates."""
-        p = self.observed
-        fitted = float(self.theta @ (self.V @ self.theta))
-        return max(float(p.w @ p.y**2) - fitted, 0.0) / self.ridge
 
     def model_covariance_from(self, X: Matrix, F: Matrix, Z: Matrix, G: Matrix) -> Matrix:
         """Return c̃ = f(x)ᵀf(z) for every pair of rows."""
@@ -379,16 +319,6 @@ def _among(gram: Matrix, members: Indices, LS: Matrix) -> Matrix:
     Z[:, members] = LS.T
     Z[:, others] = cholesky.solve_lower(LS, gram[np.ix_(members, others)])
     return Z
-
-
-def _padded(U: Matrix, m: int) -> Matrix:
-    return np.concatenate([U, np.zeros((m - len(U), U.shape[1]))])
-
-
-def _bordered(E: Matrix, start: int) -> Matrix:
-    """Return E G⁻ᵀ with G Gᵀ = E[start:]: columns `start`… of an inverse, as a square root."""
-    block = (E[start:] + E[start:].T) / 2
-    return cholesky.solve_lower(cholesky.factor(block), E.T).T
 
 
 def _embed(kernel: Kernel, members: Matrix, LS: Matrix, X: Matrix) -> Matrix:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.arrays import Matrix
 from noregret.kernels import WithEffect
-from noregret.posterior_caches.kernel_values import LEAST, KeptValues
+from noregret.posterior_caches.exact import LEAST, KeptValues
 from noregret.posteriors import Observations
 
 
