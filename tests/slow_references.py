@@ -18,7 +18,7 @@ from noregret.policies.evolution import Groups
 from noregret.pools import Candidates, Picks, Points
 from noregret.posteriors import Observations, Paths, Posterior
 from noregret.search.function_ranking import ODDS
-from noregret.search.pool_ranking import DIGITS, OFFSET
+from noregret.search.ties import DIGITS, OFFSET
 
 
 def slow_rbf(X: Matrix, Z: Matrix, lengthscale: Vector | float) -> Matrix:

@@ -1,4 +1,4 @@
-"""A lazy survey bounds every row at every moment, and is the posterior where it was refreshed."""
+"""A lazy cache bounds every row at every moment, and is the posterior where it was refreshed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BETAS = (0.0, 0.3, 3.0)
 KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
 
 
-def surveyed(X: Matrix, memory: int = 1 << 20) -> ExactCache:
+def cache_of(X: Matrix, memory: int = 1 << 20) -> ExactCache:
     return ExactCache(nr.Pool(X), Work(), memory)
 
 
@@ -62,7 +62,7 @@ def test_bounds_hold_for_all_rows_at_every_moment(
     """A row whose bound fell below its score would never be looked at, though it were best."""
     rng = np.random.default_rng(seed)
     X = scene.pool
-    diary, posterior, cache = Diary(X), scene.prior(), surveyed(X, memory)
+    diary, posterior, cache = Diary(X), scene.prior(), cache_of(X, memory)
     for step in range(25):
         for row in rng.integers(0, len(X), size=int(rng.integers(1, 4))).tolist():
             diary.add(row, int(rng.integers(1, most + 1)), float(2 * rng.standard_normal()))
@@ -92,7 +92,7 @@ def test_bounds_hold_where_what_is_kept_ends_in_the_middle(kernel: Kernel) -> No
     """A hundred points, and 300 updates, of which fewer are kept."""
     rng = np.random.default_rng(4)
     X = rng.random((150, 2))
-    diary, cache = Diary(X), surveyed(X)
+    diary, cache = Diary(X), cache_of(X)
     posterior = ExactPosterior.prior(kernel, noise_std=0.1, ridge=0.01, dim=2)
     for step in range(300):
         row = int(rng.integers(min(step + 1, 100)))
@@ -125,10 +125,10 @@ def test_only_rows_asked_for_are_computed() -> None:
 
 
 @given(scenes(least=2, most=20), st.integers(0, 2**20))
-def test_a_survey_that_follows_equals_one_made_afresh(scene: Scene, seed: int) -> None:
+def test_a_cache_that_follows_equals_one_made_afresh(scene: Scene, seed: int) -> None:
     """Rows that caught up again and again against the posterior itself at every row."""
     rng = np.random.default_rng(seed)
-    diary, posterior, cache = Diary(scene.pool), scene.prior(), surveyed(scene.pool)
+    diary, posterior, cache = Diary(scene.pool), scene.prior(), cache_of(scene.pool)
     for _ in range(25):
         for row in rng.integers(0, len(scene.points), size=int(rng.integers(1, 4))).tolist():
             diary.add(row, int(rng.integers(1, 30)), float(rng.standard_normal()))
@@ -141,11 +141,11 @@ def test_a_survey_that_follows_equals_one_made_afresh(scene: Scene, seed: int) -
             np.testing.assert_allclose(cache.prior, scene.kernel.diagonal(scene.pool))
 
 
-def test_a_survey_starts_again_when_the_run_is_another() -> None:
+def test_a_cache_starts_again_when_the_run_is_another() -> None:
     """A cache that trusts a posterior it does not continue would answer for the wrong run."""
     rng = np.random.default_rng(3)
     X = rng.standard_normal((40, 2))
-    cache = surveyed(X)
+    cache = cache_of(X)
     kernel = nr.RBF(0.8)
     for rows in ([0, 1, 2], [5, 6], [0, 1, 2, 3], [3, 2, 1, 0]):
         index = np.array(rows)
@@ -158,21 +158,21 @@ def test_a_survey_starts_again_when_the_run_is_another() -> None:
     agrees(cache, Scene(kernel, 0.3, fewer, X).exact(), X)
 
 
-def test_a_survey_starts_again_when_the_kernel_is_another() -> None:
+def test_a_cache_starts_again_when_the_kernel_is_another() -> None:
     """A policy with its prior exchanged shares its search; kept values are of the other kernel."""
     rng = np.random.default_rng(3)
     X = rng.standard_normal((40, 2))
-    cache = surveyed(X)
+    cache = cache_of(X)
     points = Observations(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
     for kernel in (nr.RBF(0.8), nr.RBF(0.5), nr.Matern(0.5, 2.0)):
         agrees(cache, Scene(kernel, 0.3, points, X).exact(), X)
 
 
-def test_a_survey_starts_again_when_the_values_are_others() -> None:
+def test_a_cache_starts_again_when_the_values_are_others() -> None:
     """Two runs that share a search can ask for the same rows and be told other values."""
     rng = np.random.default_rng(6)
     X = rng.standard_normal((40, 2))
-    cache, kernel = surveyed(X), nr.RBF(0.8)
+    cache, kernel = cache_of(X), nr.RBF(0.8)
     for _ in range(3):
         points = Observations(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
         agrees(cache, Scene(kernel, 0.2, points, X).exact(), X)
@@ -190,7 +190,7 @@ def test_speculation_is_forgotten() -> None:
     """A look ahead at half a batch, then the whole of it: two continuations of one posterior."""
     rng = np.random.default_rng(7)
     X = rng.standard_normal((40, 2))
-    diary, cache = Diary(X), surveyed(X)
+    diary, cache = Diary(X), cache_of(X)
     posterior = ExactPosterior.prior(nr.Matern(2.5, 0.8), noise_std=0.3, ridge=0.09, dim=2)
     for step in range(60):
         row, other = rng.integers(0, 12, size=2).tolist()
@@ -213,11 +213,11 @@ def test_speculation_is_forgotten() -> None:
         is_the_posterior_at(cache, posterior, X, rows)
 
 
-def test_a_survey_broken_off_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_broken_off_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the middle of a refresh must not leave rows updated twice."""
     rng = np.random.default_rng(5)
     X = rng.standard_normal((500, 2))
-    diary, cache = Diary(X), surveyed(X)
+    diary, cache = Diary(X), cache_of(X)
     posterior = ExactPosterior.prior(nr.RBF(0.8), noise_std=0.4, ridge=0.2, dim=2)
     for row in range(6):
         diary.add(row, 1, float(rng.standard_normal()))
@@ -245,11 +245,11 @@ def test_a_survey_broken_off_starts_again(monkeypatch: pytest.MonkeyPatch) -> No
     close(mean, posterior.mean(X))
 
 
-def test_a_survey_broken_off_while_starting_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_broken_off_while_starting_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C before a new run was taken in: the rows of the old one must not pass for it."""
     rng = np.random.default_rng(8)
     X = rng.standard_normal((60, 2))
-    cache, kernel = surveyed(X), nr.RBF(0.8)
+    cache, kernel = cache_of(X), nr.RBF(0.8)
     points = Observations(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
     agrees(cache, Scene(kernel, 0.2, points, X).exact(), X)
     other = Observations(np.arange(5, 9), X[5:9], np.ones(4), rng.standard_normal(4))
@@ -269,7 +269,7 @@ def test_widening_starts_all_rows_again() -> None:
     """After more rounding than was thought, nothing that was carried is trusted."""
     rng = np.random.default_rng(9)
     X = rng.standard_normal((60, 2))
-    cache = surveyed(X)
+    cache = cache_of(X)
     points = Observations(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
     posterior = Scene(nr.RBF(0.8), 0.2, points, X).exact()
     agrees(cache, posterior, X)

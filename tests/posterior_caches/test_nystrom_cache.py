@@ -1,4 +1,4 @@
-"""A survey of sparse posteriors bounds every row, and is the posterior where it was refreshed."""
+"""A cache of sparse posteriors bounds every row, and is the posterior where it was refreshed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ columns = st.sampled_from([0, 3, 6, 100])
 KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
 
 
-def surveyed(X: Matrix, room: int) -> NystromCache:
-    """A survey with room for the kernel values of so many points."""
-    return NystromCache(nr.Pool(X), 8 * room * len(X), Work())
+def cache_of(X: Matrix, room: int) -> NystromCache:
+    """A cache with room for the kernel values of so many points."""
+    return NystromCache(nr.Pool(X), Work(), 8 * room * len(X))
 
 
 def is_the_posterior_at(cache: NystromCache, p: NystromPosterior, X: Matrix, rows: Indices) -> None:
@@ -47,7 +47,7 @@ def test_bounds_hold_and_refreshed_rows_are_the_posterior(
     """Dictionaries come and go; kept kernel values must be those of today's members."""
     assume(np.linalg.cond(scene.kernel(scene.points.X, scene.points.X)) < 1e8)
     rng = np.random.default_rng(seed)
-    X, cache = scene.pool, surveyed(scene.pool, room)
+    X, cache = scene.pool, cache_of(scene.pool, room)
     for _ in range(8):
         members = rng.permutation(len(scene.points))[: rng.integers(1, len(scene.points) + 1)]
         posterior = believed(scene, members)
@@ -73,7 +73,7 @@ def test_a_fresh_dictionary_that_grows_is_carried_on(room: int) -> None:
     X = rng.random((300, 2))
     points = Observations(np.arange(40), X[:40], np.ones(40), rng.standard_normal(40))
     work = Work()
-    cache = NystromCache(nr.Pool(X), 8 * room * len(X), work)
+    cache = NystromCache(nr.Pool(X), work, 8 * room * len(X))
 
     def passes(m: int, n: int, w: Vector, ridge: float = 0.1) -> bool:
         """Follow the first n points, with counts w, through the first m; tell if it scanned."""
@@ -110,7 +110,7 @@ def test_rows_come_in_any_order(room: int) -> None:
     scene = Scene(nr.RBF(0.3), 0.1, points, X)
     posterior = scene.nystrom(4)
     for rows in ([10, 57, 12], [10, 12, 11, 13], [3, 3], [9], [12, 11, 10], [4, 5, 6]):
-        cache = surveyed(X, room)
+        cache = cache_of(X, room)
         cache.follow(posterior)
         is_the_posterior_at(cache, posterior, X, np.array(rows))
 
@@ -120,7 +120,7 @@ def test_covariances_are_those_of_the_posterior(scene: Scene, seed: int, room: i
     """The local rule ends batches by them."""
     assume(np.linalg.cond(scene.kernel(scene.points.X, scene.points.X)) < 1e8)
     rng = np.random.default_rng(seed)
-    X, cache = scene.pool, surveyed(scene.pool, room)
+    X, cache = scene.pool, cache_of(scene.pool, room)
     posterior = believed(scene, np.arange(len(scene.points))[::2])
     cache.follow(posterior)
     rows, others = rng.permutation(len(X))[:9], rng.integers(0, len(X), size=5)
@@ -140,12 +140,12 @@ def test_an_empty_dictionary() -> None:
     assert optimizer.posterior.variance(X).tolist() == [0.0] * 4
 
 
-def test_another_kernel_is_another_survey() -> None:
+def test_another_kernel_is_another_cache() -> None:
     """A policy with its prior exchanged shares its search; kept values are of the other kernel."""
     rng = np.random.default_rng(1)
     X = rng.random((40, 2))
     points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
-    cache = surveyed(X, 100)
+    cache = cache_of(X, 100)
     for kernel in (nr.RBF(0.3), nr.RBF(0.5), nr.Matern(0.5, 1.0)):
         posterior = Scene(kernel, 0.1, points, X).nystrom(4)
         cache.follow(posterior)

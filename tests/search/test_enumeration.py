@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,9 +12,9 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.acquisitions import Acquisition, Mean, Uncertainty
 from noregret.arrays import Mask
-from noregret.errors import AskError
+from noregret.errors import ArgumentError, AskError
 from noregret.pools import Points
-from noregret.posterior_caches import ExactCache, PlainCache, Work
+from noregret.posterior_caches import ExactCache
 from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.search import Enumeration
 from slow_references import FullSearch
@@ -164,7 +166,7 @@ def test_memory_changes_no_choice() -> None:
     assert len(rows) == 1
 
 
-def test_each_posterior_has_its_survey() -> None:
+def test_each_posterior_has_its_cache() -> None:
     """A search may be shared by an exact and a sparse policy, in turns."""
     rng = np.random.default_rng(4)
     X = rng.standard_normal((60, 2))
@@ -177,19 +179,8 @@ def test_each_posterior_has_its_survey() -> None:
         assert isinstance(search.cache, ExactCache) == exact
 
 
-def test_a_plain_survey_is_the_posterior_at_every_row() -> None:
-    """What any posterior without a survey of its own is searched by."""
-    rng = np.random.default_rng(6)
-    X = rng.standard_normal((60, 2))
-    points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
-    cache = PlainCache(nr.Pool(X), Work())
-    for ridge in (0.2, 0.5):
-        posterior = Scene(nr.RBF(0.8), ridge, points, X).exact()
-        cache.follow(posterior)
-        mean, variance = posterior.marginals(X)
-        np.testing.assert_allclose(cache.mean, mean, rtol=0, atol=1e-14)
-        np.testing.assert_allclose(cache.variance, variance, rtol=0, atol=1e-14)
-        true = nr.UCB().score(mean, variance, 2.0, 0.0)
-        assert np.all(cache.ceilings(nr.UCB(), 2.0, 0.0, -np.inf) >= true)
-    cache.widen(1e-3, 1e-3)
-    assert np.all(cache.ceilings(nr.UCB(), 2.0, 0.0, -np.inf) >= true + 1e-3)
+def test_a_posterior_of_another_kind_is_refused_by_name() -> None:
+    """Its bounds across feedback are not known, so that no pool can be searched lazily by it."""
+    foreign: Any = object()
+    with pytest.raises(ArgumentError, match=r"ExactPosterior or a NystromPosterior, got <object"):
+        Enumeration().rank(Points(nr.Pool([[0.0]])), foreign, nr.UCB(), 1.0, nobody(1))

@@ -111,7 +111,7 @@ def test_of_twins_neither_stays() -> None:
 def test_rounding_is_found_repaired_and_logged(
     name: str, error: float, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A survey gone wrong, whatever the reason, must not choose, nor be mended in silence."""
+    """A cache gone wrong, whatever the reason, must not choose, nor be mended in silence."""
     rng = np.random.default_rng(0)
     X = rng.random((300, 2))
     diary, search, points = Diary(X), Enumeration(), Points(nr.Pool(X))

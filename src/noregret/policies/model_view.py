@@ -15,10 +15,10 @@ from noregret.arrays import Rows, Vector, chunk_rows
 from noregret.policies.base import Evidence, Uncertified
 from noregret.pools import Picks
 from noregret.posteriors import Posterior
+from noregret.search.ties import SCORE_TIE
 from noregret.widths import Assumptions
 
 RANKED = 10**9  # multiplications, a second or so, up to which a rank among all candidates is found
-TIED = 1e-9  # of a score: closer ones are ties, as in search
 SCORES = {
     "UCB": "upper confidence bound",
     "ExpectedImprovement": "expected improvement",
@@ -153,4 +153,4 @@ def rank_of(
     best_mean = float(mean[~excluded].max())
     scores = acquisition.score(mean, variance, beta, best_mean)[~excluded]
     score = acquisition.score(mean[[row]], variance[[row]], beta, best_mean)[0]
-    return 1 + int(np.count_nonzero(scores > score + TIED * abs(score)))
+    return 1 + int(np.count_nonzero(scores > score + SCORE_TIE * abs(score)))

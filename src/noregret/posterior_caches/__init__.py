@@ -1,6 +1,6 @@
 """What is known of every row of a pool: the caches behind search."""
 
-from noregret.posterior_caches.base import PlainCache, PosteriorCache, Work
+from noregret.posterior_caches.base import PosteriorCache, Work
 from noregret.posterior_caches.exact import ExactCache
 from noregret.posterior_caches.nystrom import NystromCache
 from noregret.posterior_caches.sticky import StickyCache

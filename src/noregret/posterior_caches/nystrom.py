@@ -41,7 +41,7 @@ class NystromCache:
     is left out.
     """
 
-    def __init__(self, pool: Candidates, memory: int, work: Work) -> None:
+    def __init__(self, pool: Candidates, work: Work, memory: int) -> None:
         N = len(pool)
         self._pool, self._work = pool, work
         self._columns, self._scratch = Columns(pool, memory), Scratch()

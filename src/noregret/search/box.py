@@ -12,6 +12,7 @@ from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.kernels import diagonal_slopes, slopes
 from noregret.pools import Picks, Points
 from noregret.posteriors import Paths, Posterior
+from noregret.search import ties
 from noregret.search.base import Search
 from noregret.search.box_ascent import CENTRES, STARTS, Ascent, Hill, around, spread_out
 from noregret.search.enumeration import Enumeration
@@ -120,21 +121,13 @@ class BoxRanking:
         return float(self._now.variance(self._x(row))[0])
 
     def repeats_while_best(self, row: int, most: int) -> int:
-        """Double the number of repeats while the row stays the best, then halve the gap."""
         if isinstance(self._how, np.random.Generator):
             return 1
 
         def leads_after(r: int) -> bool:
             return self._found(self._after(row, r))[0] == row
 
-        fine, wrong = 1, 2
-        while wrong <= most and leads_after(wrong - 1):
-            fine, wrong = wrong, 2 * wrong
-        wrong = min(wrong, most + 1)
-        while wrong - fine > 1:
-            middle = (fine + wrong) // 2
-            fine, wrong = (middle, wrong) if leads_after(middle - 1) else (fine, middle)
-        return fine
+        return ties.repeats_while(leads_after, most)
 
     def picks(self, rows: Indices) -> Picks:
         return self._points.picks_of(self._X(rows))

@@ -11,6 +11,7 @@ import numpy as np
 
 from noregret.arrays import Mask, Matrix, Vector
 from noregret.pools import Box
+from noregret.search.ties import BOX_TIE
 
 RAW, FEWER = 2048, 256  # points of the box looked at before the best are followed, most and least
 WORK = 1 << 27  # points looked at times the square of those met: 2048 of them at 256 met
@@ -20,7 +21,6 @@ STEPS = 60  # of all ascents together, at most
 APART = 0.05  # of the unit cube, between starts
 LEAST, MOST = -3.0, -0.5  # powers of ten: how far around a point one looks
 GLANCE = 256  # points looked at together for starts
-SAME = 1e-7  # of the range of scores: what is that close to the best is as good
 ROUNDS = 8  # of moving whole numbers one by one
 
 
@@ -85,7 +85,7 @@ class Ascent:
         reached = np.append(hill.scores(ends)[0], known[len(self.met) :])
         at = int(np.argmax(reached))
         if len(self.met):
-            room = SAME * float(known.max() - np.median(known))
+            room = BOX_TIE * float(known.max() - np.median(known))
             place = int(np.argmax(again[: len(self.met)]))
             if float(again[place]) >= float(reached[at]) - room:
                 return place, self.met[place]

@@ -13,28 +13,21 @@ import numpy as np
 
 from noregret.acquisitions import Acquisition, Mean
 from noregret.arrays import Indices, Mask
-from noregret.errors import AskError
+from noregret.errors import ArgumentError, AskError
 from noregret.pools import NO_ROWS, Candidates, Picks, Points
-from noregret.posterior_caches import (
-    ExactCache,
-    NystromCache,
-    PlainCache,
-    PosteriorCache,
-    StickyCache,
-    Work,
-)
+from noregret.posterior_caches import ExactCache, NystromCache, PosteriorCache, StickyCache, Work
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
+from noregret.search import ties
 from noregret.search.function_ranking import FunctionRanking
-from noregret.search.pool_ranking import PoolRanking
+from noregret.search.pool_ranking import PoolRanking, Scores, rank_pool
 
-Kind: TypeAlias = ExactCache | NystromCache | PlainCache | StickyCache
-TIE = 1e-9  # of their range: scores closer than this are ties
+Kind: TypeAlias = ExactCache | NystromCache | StickyCache
 MEMORY = 4 << 30  # bytes of kernel values that a search may keep
 
 
 @final
 class Enumeration:
-    """Exact search of a finite pool, by a survey that is brought up to date where it matters.
+    """Exact search of a finite pool, by a posterior cache, up to date where it matters.
 
     `memory` bounds the kernel values that are kept (for exact posteriors half a GiB does too):
     with 0, O(N) numbers are held beside the pool. A sticky dictionary that outgrows it is followed
@@ -61,11 +54,9 @@ class Enumeration:
         def ranking(how: Acquisition, beta: float, best_mean: float) -> PoolRanking:
             last = self._last.get(type(how))
             expected = (-np.inf, np.inf) if last is None else last.expected()
-            found = PoolRanking(
-                points.pool, cache, posterior, how, beta, excluded, best_mean, expected
-            )
-            self._last[type(how)] = found
-            return found
+            scores = Scores(points.pool, cache, posterior, how, beta, best_mean)
+            self._last[type(how)] = rank_pool(scores, excluded, expected)
+            return self._last[type(how)]
 
         best_mean = 0.0
         if acquisition.uses_best_mean:
@@ -106,24 +97,22 @@ class Enumeration:
         cache = self._opened(points, posterior, closed)
         bound = cache.ceilings(acquisition, beta, 0.0, -np.inf)
         bound[closed] = -np.inf
-        looked, most = np.zeros(len(bound), dtype=np.bool_), 2 * size
-        floor = -np.inf
-        while True:
-            rows = np.flatnonzero(~looked & (bound > -np.inf) & (bound >= floor))
-            if not rows.size:
-                break
-            if len(rows) > 2 * most:
-                rows = rows[np.argpartition(-bound[rows], most)[:most]]
+        first, looked = ties.highest(bound, 2 * size), list[Indices]()
+
+        def floor() -> float:
+            known = bound[np.concatenate(looked)]
+            if len(known) < size:
+                return ties.LOWEST
+            return float(np.partition(known, -size)[-size]) - ties.RANGE_TIE * np.ptp(known)
+
+        for rows in ties.highest_first(bound, first[bound[first] > -np.inf], 8 * size, floor):
             cache.refresh(rows)
             bound[rows] = acquisition.score(cache.mean[rows], cache.variance[rows], beta, 0.0)
-            looked[rows] = True
-            known = bound[looked]
-            if len(known) >= size:
-                floor = float(np.partition(known, -size)[-size]) - TIE * np.ptp(known)
-            most *= 4
-        rows = np.flatnonzero(looked & (bound >= floor))
-        quantum = TIE * float(np.ptp(bound[rows])) or 1.0
-        cells = np.floor(bound[rows] / quantum + 0.37)
+            looked.append(rows)
+        rows = np.concatenate(looked)
+        rows = rows[bound[rows] >= floor()]
+        quantum = ties.RANGE_TIE * float(np.ptp(bound[rows])) or 1.0
+        cells = ties.cells(bound[rows], quantum)
         return points.picks(rows[np.lexsort((rows, -cells))][:size])
 
     def _opened(self, points: Points, posterior: Posterior, excluded: Mask) -> PosteriorCache:
@@ -141,23 +130,22 @@ class Enumeration:
         kind = self._kind(pool, posterior)
         if not isinstance(self.cache, kind):
             self.cache = None  # its memory may be needed
-            self.cache = self._begun(kind, pool)
+            if issubclass(kind, StickyCache):
+                self.cache = StickyCache(pool, self.work)
+            else:
+                self.cache = kind(pool, self.work, self.memory)
         self.cache.follow(posterior)
         return self.cache
 
-    def _begun(self, kind: type[Kind], pool: Candidates) -> PosteriorCache:
-        if issubclass(kind, NystromCache):
-            return NystromCache(pool, self.memory, self.work)
-        if issubclass(kind, ExactCache):
-            return ExactCache(pool, self.work, self.memory)
-        return kind(pool, self.work)
-
     def _kind(self, pool: Candidates, posterior: Posterior) -> type[Kind]:
-        """Return the survey that is fastest for a posterior."""
+        """Return the cache that is fastest for a posterior."""
         if isinstance(posterior, ExactPosterior):
             return ExactCache
         if not isinstance(posterior, NystromPosterior):
-            return PlainCache
+            raise ArgumentError(
+                "a pool is searched by an ExactPosterior or a NystromPosterior, "
+                f"got {posterior!r:.80}. Give the policy one of these as its prior."
+            )
         members, points = len(posterior.members), len(posterior.observed)
         fits = 8 * len(pool) * members <= self.memory
         lazy = posterior.sticky and not fits and 2 * members > points

@@ -11,13 +11,13 @@ from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.pools import Picks, Points
 from noregret.posterior_caches import PosteriorCache
 from noregret.posteriors import Paths, Posterior
+from noregret.search import ties
 from noregret.threads import parallel_map
 
 ODDS = 1e-3  # that a function passes its cut somewhere in the pool
 MOST = 32  # functions drawn together, at most
 FEW = 512  # candidates looked at first
 PIECE = 2048  # looked at together
-TIE = 1e-6  # of a standard deviation: values computed in other blocks differ by less
 
 
 @final
@@ -103,15 +103,11 @@ class FunctionRanking:
         floor = float(known.max(initial=-np.inf))
         bound = self._cache.ceilings(UCB(), self._cut * self._beta, 0.0, floor)
         bound[self._excluded] = -np.inf
-        race, most = _Race(size, TIE * self._beta * float(self._cache.prior.max()) ** 0.5), FEW
-        rows = np.flatnonzero(bound > -np.inf)
-        while len(rows):
-            if len(rows) > 2 * most:
-                rows = rows[np.argpartition(-bound[rows], most)[:most]]
+        race = _Race(size, ties.SAMPLE_TIE * self._beta * float(self._cache.prior.max()) ** 0.5)
+        first = ties.highest(bound, FEW)
+        first = first[bound[first] > -np.inf]
+        for rows in ties.highest_first(bound, first, 4 * FEW, lambda: race.floor):
             self._look(paths, rows, race)
-            bound[rows] = -np.inf
-            rows = np.flatnonzero(bound >= race.floor)
-            most *= 4
         return race.won
 
     def _look(self, paths: Paths, rows: Indices, race: _Race) -> None:
