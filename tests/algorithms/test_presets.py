@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -147,7 +148,19 @@ def test_every_setting_is_listed_by_help(name: str) -> None:
     needed = dict.fromkeys(("noise_std",) if name == "lin_ucb" else GIVEN, pool.default)
     assert {other.name: other.default for other in others} == {**needed, **OWN[name], **SHARED}
     described = re.findall(r"^    (\w+)   *\S", getattr(nr, name).__doc__, flags=re.M)
-    assert {"kernel", "noise_std", *SHARED} <= set(described)
+    assert {*needed, *SHARED} <= set(described)
+    assert ("kernel" in described) == (name != "lin_ucb")
+    assert all(other.annotation is not other.empty for other in others)
+
+
+@pytest.mark.parametrize("make", [nr.uniform, nr.random_search, nr.epsilon_greedy, nr.ts_qff])
+def test_baselines_take_the_settings_of_a_run(make: Callable[..., nr.Optimizer]) -> None:
+    """Listed, and refused where they are none."""
+    assert {"goal", "offset", "seed"} <= set(inspect.signature(make).parameters)
+    assert "the same seed makes the same choices" in str(make.__doc__)
+    needed = GIVEN if make is nr.ts_qff else {}
+    with pytest.raises(nr.NoRegretError, match="unknown argument 'horizon'"):
+        make(PROBLEM.pool, horizon=3, **needed)
 
 
 @pytest.mark.parametrize("setting", sorted(SHARED))

@@ -1,7 +1,4 @@
-"""The rivals: what the papers compare with or cite, and what others would try first.
-
-The algorithms of the papers, each a sentence: a posterior, an acquisition, a batch rule.
-"""
+"""The baselines: what the papers compare with or cite, and what others would try first."""
 
 from __future__ import annotations
 
@@ -9,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Unpack
 
 from noregret.algorithms.papers import gp_ucb
-from noregret.algorithms.settings import Settings, shows_settings
+from noregret.algorithms.settings import RunSettings, Settings, checked, shows_settings
 from noregret.errors import ArgumentError, require_positive
 from noregret.kernels import Kernel, Linear, quadrature, require_kernel
-from noregret.optimizer import Goal, Optimizer
+from noregret.optimizer import Optimizer
 from noregret.policies import (
     LEAST_RIDGE,
     Evolution,
@@ -24,13 +21,12 @@ from noregret.policies import (
 from noregret.pools import BitPool, Candidates, Domain, MappedPool, Points, Pool, require_domain
 
 
+@shows_settings(RunSettings)
 def random_search(
     pool: Domain,
     *,
     batch_size: int = 1,
-    goal: Goal = "max",
-    offset: float = 0.0,
-    seed: int = 0,
+    **settings: Unpack[RunSettings],
 ) -> Optimizer:
     """Draw without replacement: nothing comes twice before all has come once.
 
@@ -41,9 +37,10 @@ def random_search(
     >>> sorted(optimizer.ask().ids.tolist())
     [0, 1, 2]
     """
-    return Optimizer(pool, RandomSearch(batch_size), seed=seed, goal=goal, offset=offset)
+    return Optimizer(pool, RandomSearch(batch_size), **checked(RunSettings, settings))
 
 
+@shows_settings(RunSettings)
 def regularized_evolution(
     pool: Domain,
     *,
@@ -52,9 +49,7 @@ def regularized_evolution(
     groups: Sequence[int | Sequence[int]] | Mapping[str, Sequence[int]] | None = None,
     neighbours: int = 10,
     batch_size: int = 1,
-    goal: Goal = "max",
-    offset: float = 0.0,
-    seed: int = 0,
+    **settings: Unpack[RunSettings],
 ) -> Optimizer:
     """Mutate the best of `sample` members of an ageing `population`, drawn uniformly at first.
 
@@ -83,10 +78,10 @@ def regularized_evolution(
     width = pool.bits if isinstance(pool, BitPool) else pool.dim
     grouped = None if groups is None else as_groups(groups, width)
     policy = Evolution(population, sample, grouped, neighbours, batch_size)
-    return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)
+    return Optimizer(pool, policy, **checked(RunSettings, settings))
 
 
-@shows_settings
+@shows_settings(Settings)
 def lin_ucb(
     pool: Domain, *, noise_std: float, bias: float = 0.0, **settings: Unpack[Settings]
 ) -> Optimizer:
@@ -108,6 +103,7 @@ def lin_ucb(
     return gp_ucb(pool, kernel=Linear(bias), noise_std=noise_std, **settings)
 
 
+@shows_settings(RunSettings)
 def ts_qff(
     pool: Domain,
     *,
@@ -116,9 +112,7 @@ def ts_qff(
     nodes: int | Sequence[int] | None = None,
     ridge: float | None = None,
     batch_size: int = 1,
-    goal: Goal = "max",
-    offset: float = 0.0,
-    seed: int = 0,
+    **settings: Unpack[RunSettings],
 ) -> Optimizer:
     """Thompson sampling on quadrature Fourier features, for at most three features and RBF kernels.
 
@@ -152,16 +146,15 @@ def ts_qff(
             "prior of the weights. Raise noise_std, or use mini_gp_ucb."
         )
     policy = ThompsonQFF(features, noise, lam, batch_size)
-    return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)
+    return Optimizer(pool, policy, **checked(RunSettings, settings))
 
 
+@shows_settings(RunSettings)
 def uniform(
     pool: Domain,
     *,
     batch_size: int = 1,
-    goal: Goal = "max",
-    offset: float = 0.0,
-    seed: int = 0,
+    **settings: Unpack[RunSettings],
 ) -> Optimizer:
     """Draw every evaluation uniformly: the policy that regret ratios are measured against.
 
@@ -172,18 +165,17 @@ def uniform(
     5
     """
     policy = baselines.Uniform(batch_size)
-    return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)
+    return Optimizer(pool, policy, **checked(RunSettings, settings))
 
 
+@shows_settings(RunSettings)
 def epsilon_greedy(
     pool: Domain,
     *,
     a: float = 1.0,
     b: float = 0.5,
     batch_size: int = 1,
-    goal: Goal = "max",
-    offset: float = 0.0,
-    seed: int = 0,
+    **settings: Unpack[RunSettings],
 ) -> Optimizer:
     """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far.
 
@@ -197,4 +189,4 @@ def epsilon_greedy(
     2: average 1, evaluated 163 times
     """
     policy = baselines.EpsilonGreedy(a, b, batch_size)
-    return Optimizer(pool, policy, seed=seed, goal=goal, offset=offset)
+    return Optimizer(pool, policy, **checked(RunSettings, settings))

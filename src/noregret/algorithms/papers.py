@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Literal, Unpack
 
 from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement, Thompson
-from noregret.algorithms.settings import Settings, resolved, shows_settings
+from noregret.algorithms.resolved import resolved
+from noregret.algorithms.settings import Settings, shows_settings
 from noregret.batching import (
     BatchRule,
     FixedSize,
@@ -34,7 +35,7 @@ from noregret.widths import (
 )
 
 
-@shows_settings
+@shows_settings(Settings)
 def gp_ucb(
     pool: Domain, *, kernel: Kernel, noise_std: float, **settings: Unpack[Settings]
 ) -> Optimizer:
@@ -55,7 +56,7 @@ def gp_ucb(
     return p.optimizer(p.exact(), UCB(), width, FixedSize(1), band=width)
 
 
-@shows_settings
+@shows_settings(Settings)
 def gp_ei(
     pool: Domain, *, kernel: Kernel, noise_std: float, **settings: Unpack[Settings]
 ) -> Optimizer:
@@ -73,7 +74,7 @@ def gp_ei(
     return p.optimizer(p.exact(), ExpectedImprovement(), width, FixedSize(1), band=band)
 
 
-@shows_settings
+@shows_settings(Settings)
 def gp_bucb(
     pool: Domain,
     *,
@@ -102,7 +103,7 @@ def gp_bucb(
     return p.optimizer(p.exact(), UCB(), limit**0.5 * band, batching, band=band)
 
 
-@shows_settings
+@shows_settings(Settings)
 def bkb(
     pool: Domain,
     *,
@@ -129,7 +130,7 @@ def bkb(
     return p.optimizer(prior, UCB(), width, FixedSize(1), band=theorem)
 
 
-@shows_settings
+@shows_settings(Settings)
 def bbkb(
     pool: Domain,
     *,
@@ -167,7 +168,7 @@ def bbkb(
     return p.optimizer(prior, UCB(), width, batching, band=BBKBWidth(p.delta, limit, fresh=True))
 
 
-@shows_settings
+@shows_settings(Settings)
 def mini(
     pool: Domain,
     *,
@@ -203,7 +204,7 @@ def mini(
     return p.optimizer(p.exact(), acquisition, width, batching, band=band)
 
 
-@shows_settings
+@shows_settings(Settings)
 def mini_gp_ucb(
     pool: Domain,
     *,
@@ -239,7 +240,7 @@ def mini_gp_ucb(
     )
 
 
-@shows_settings
+@shows_settings(Settings)
 def mini_gp_ei(
     pool: Domain,
     *,
@@ -267,7 +268,7 @@ def mini_gp_ei(
     return p.optimizer(p.exact(), ExpectedImprovement(), width, batching, band=band)
 
 
-@shows_settings
+@shows_settings(Settings)
 def batch_thompson(
     pool: Domain,
     *,

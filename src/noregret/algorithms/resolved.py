@@ -1,0 +1,189 @@
+"""From a user's settings to the parts of a Gaussian-process algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import (
+    final,
+)
+
+from noregret.acquisitions import Acquisition, Thompson
+from noregret.algorithms.settings import Settings, checked
+from noregret.arrays import chunk_rows
+from noregret.batching import BatchRule
+from noregret.errors import (
+    ArgumentError,
+    require_at_least,
+    require_positive,
+)
+from noregret.kernels import Kernel, as_kernel, probe
+from noregret.optimizer import Optimizer
+from noregret.policies import (
+    Bandit,
+    GivenStart,
+    Start,
+    UncertaintyDesign,
+    UncertaintySampling,
+    UniformStart,
+)
+from noregret.pools import Domain, Points, require_domain
+from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
+from noregret.search import Search, search_of
+from noregret.widths import BayesianWidth, GuessAndDouble, KnownNorm, ScaledWidth, Width
+
+PROBED = 64  # candidates on which a kernel is tried before a run starts
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class ResolvedSettings:
+    """Settings checked and resolved: what the algorithms' sentences are made of."""
+
+    pool: Points
+    kernel: Kernel
+    noise_std: float
+    ridge: float
+    given: Settings  # all of them, checked
+
+    @property
+    def theory(self) -> bool:
+        return self.given["preset"] == "theory"
+
+    @property
+    def delta(self) -> float:
+        delta, horizon = self.given["delta"], self.given["horizon"]
+        return delta or (0.1 if horizon is None else 1.0 / horizon)
+
+    @property
+    def kappa_squared(self) -> float:
+        """κ², the largest prior variance in the pool (on a box, at some points of it)."""
+        chunks = (X for _, X in self.pool.chunks(chunk_rows(self.pool.dim)))
+        return max(
+            float(self.kernel.diagonal(X).max()) for X in (self.pool.glance(PROBED), *chunks)
+        )
+
+    def exact(self) -> ExactPosterior:
+        return ExactPosterior.prior(
+            self.kernel, noise_std=self.noise_std, ridge=self.ridge, dim=self.pool.dim
+        )
+
+    def nystrom(
+        self, oversample: float | None, per_log: float, *, sticky: bool = False
+    ) -> NystromPosterior:
+        """A Nyström prior with q̄ as given, else 2 for experiments and per_log·log(4t/δ)."""
+        if oversample is not None:
+            require_positive("oversample", oversample)
+        plain = oversample is not None or not self.theory
+        value = (2.0 if oversample is None else oversample) if plain else per_log
+        return NystromPosterior.prior(
+            self.kernel,
+            noise_std=self.noise_std,
+            ridge=self.ridge,
+            dim=self.pool.dim,
+            oversample=Oversample(value, not plain, self.given["horizon"], self.delta),
+            sticky=sticky,
+        )
+
+    def optimizer(
+        self,
+        prior: ExactPosterior | NystromPosterior,
+        acquisition: Acquisition | Thompson,
+        width: Width,
+        batching: BatchRule,
+        *,
+        band: Width,
+    ) -> Optimizer:
+        """Put the parts together; a width given by the user steers in place of `width`.
+
+        Bounds and certificates are by `band`, a theorem's width, or by the user's own width where
+        that is the Bayesian theorem's.
+        """
+        if isinstance(acquisition, type) or not isinstance(acquisition, Acquisition | Thompson):
+            raise ArgumentError(
+                f"acquisition must be one such as noregret.UCB(), got {acquisition!r}."
+            )
+        search, own, bound = search_of(self.pool), self.given["width"], self.given["norm_bound"]
+        bandit = Bandit(
+            search=search,
+            prior=prior,
+            acquisition=acquisition,
+            width=own or width,
+            band=own if isinstance(own, BayesianWidth) else band,
+            batching=batching,
+            norm=GuessAndDouble() if bound == "double" else KnownNorm(bound),
+            starts=self._starts(prior, acquisition, batching, search),
+        )
+        return Optimizer(
+            self.pool,
+            bandit,
+            seed=self.given["seed"],
+            goal=self.given["goal"],
+            offset=self.given["offset"],
+        )
+
+    def _starts(
+        self,
+        prior: ExactPosterior | NystromPosterior,
+        acquisition: Acquisition | Thompson,
+        batching: BatchRule,
+        search: Search,
+    ) -> tuple[Start, ...]:
+        start, min_batch = self._start(), self.given["min_batch"]
+        if isinstance(start, UncertaintyDesign):
+            start = start.under(search, self.kernel, self.ridge)
+        if min_batch is None:
+            by_chance = isinstance(acquisition, Thompson)  # the prior's draws are a start by chance
+            return () if by_chance and isinstance(start, UniformStart) else (start,)
+        admitted = batching.admits(min_batch)
+        if admitted <= 0:
+            raise ArgumentError(
+                f"min_batch={min_batch} needs a batch rule that can hold so many: a limit above 1, "
+                f"a switch_cost above {min_batch - 1} or none. bkb, gp_ucb and gp_ei evaluate one "
+                "candidate at a time."
+            )
+        safety = 3.0 if isinstance(prior, NystromPosterior) else 1.0
+        sampling = UncertaintySampling(search, self.kernel, self.ridge, admitted / safety)
+        given = () if isinstance(start, UniformStart) else (start,)
+        return (*given, sampling)
+
+    def _start(self) -> Start | UncertaintyDesign:
+        given = self.given["start"]
+        if given is None:
+            return UniformStart()
+        if isinstance(given, Start | UncertaintyDesign):
+            return given
+        pool = self.pool
+        rows = pool.find(given) if pool.candidates else pool.register(pool.read("start", given))
+        return GivenStart(tuple(dict.fromkeys(rows.tolist())))
+
+
+def resolved(
+    pool: Domain,
+    kernel: Kernel,
+    noise_std: float,
+    given: Settings,
+    *,
+    least_ridge_in_theory: float = 0.0,
+) -> ResolvedSettings:
+    """Check what a user gave and resolve what was left open."""
+    require_domain(pool)
+    settings = checked(Settings, given)
+    points, noise = Points(pool), require_positive("noise_std", noise_std)
+    _require_candidates(settings["width"], points)
+    least = least_ridge_in_theory if settings["preset"] == "theory" else 0.0
+    ridge = settings["ridge"]
+    if ridge is not None and least:
+        require_at_least('ridge (with preset="theory", bbkb)', ridge, least)
+    own = as_kernel(kernel)
+    probe(own, points.glance(PROBED))
+    return ResolvedSettings(points, own, noise, ridge or max(noise**2, least), settings)
+
+
+def _require_candidates(width: Width | None, points: Points) -> None:
+    while isinstance(width, ScaledWidth):
+        width = width.width
+    if isinstance(width, BayesianWidth) and not points.candidates:
+        raise ArgumentError(
+            "BayesianWidth counts candidates and needs a finite pool; on a box use RKHSWidth(), or "
+            "ConstantWidth(beta)."
+        )
