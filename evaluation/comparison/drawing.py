@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluation.comparison.goals import title
-from evaluation.comparison.summary import Figure, Standings, across, average_ranks, figure
+from evaluation.comparison.summary import Standings
 from evaluation.methods.contestants import AUTO, CONTESTANTS
 from evaluation.reports.drawing import canvas, labelled, legend
+from evaluation.reports.intervals import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,18 +32,14 @@ FLOOR = 1e-4  # of the axis of regrets
 WORDS = {"regret": "cumulative regret", "simple": "simple regret"}
 SMALL = 8  # points, of what stands beside an axis
 NARROW = 2.0  # decades; a longer axis has room for powers of ten only
-BAND = 0.7  # of a row, over which its contestants are spread
+BAND = 0.7  # of a row, over which its contestants lie
 
 
 def ranks(standings: Standings) -> Picture:
     """Average ranks against budgets, for both regrets."""
     drawn = canvas(1, 2)
     for axes, (measure, word) in zip(drawn.subplots(1, 2), WORDS.items(), strict=True):
-        by_budget = {T: average_ranks(standings, measure, T) for T in standings.budgets}
-        for who in CONTESTANTS:
-            T = [budget for budget, found in by_budget.items() if who in found]
-            if T:
-                _points(axes, who, T, [by_budget[budget][who] for budget in T])
+        by_budget = {at.T: at.ranks(measure) for at in standings.budgets}
         most = max(map(len, by_budget.values()))
         if not most:
             nothing = "not all have been run on any problem yet"
@@ -50,25 +47,25 @@ def ranks(standings: Standings) -> Picture:
         axes.set_ylim(max(most, 1) + 0.5, 0.5)
         axes.set_yticks(range(1, most + 1))
         axes.set_title(f"average rank in {word}", fontsize=9)
-        _against_budgets(axes, standings)
+        _against_budgets(axes, by_budget)
     _legend(drawn)
     return drawn
 
 
 def pools(standings: Standings, measure: str) -> Picture:
-    """Regret over uniform's of every contestant on every pool: a panel a budget."""
+    """Regret over uniform's of every contestant on every pool: a panel per budget."""
     budgets = standings.budgets
     names = list(dict.fromkeys(name for name, _, _ in standings.samples))
     drawn = canvas(1, len(budgets), width=3.2, height=1.0 + 0.25 * len(names))
     grid = drawn.subplots(1, len(budgets), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, T in zip(grid, budgets, strict=True):
-        for who in reversed(standings.contestants(T)):
-            _dots(axes, who, names, {n: _on(standings, measure, T, who, n) for n in names})
+    for axes, at in zip(grid, budgets, strict=True):
+        for who in reversed(at.contestants):
+            _dots(axes, who, names, {name: at.on(measure, who, name) for name in at.pools(who)})
         for row in range(0, len(names), 2):
             axes.axhspan(row - 0.5, row + 0.5, color="#f2f2f2", zorder=0)
         axes.set_xscale("log")
         axes.axvline(1.0, color=COLOURS["uniform"], linewidth=0.6)
-        axes.set_title(f"T = {_spaced(T)}", fontsize=9)
+        axes.set_title(f"T = {_spaced(at.T)}", fontsize=9)
         axes.set_xlabel(f"{WORDS[measure]} over uniform's", fontsize=SMALL)
         axes.grid(visible=True, axis="x", alpha=0.25)
         axes.tick_params(axis="y", length=0)
@@ -84,26 +81,34 @@ def times(standings: Standings) -> Picture:
     """Processor time against budgets, the median over pools of medians over seeds."""
     drawn = canvas(1, 1, width=5.0)
     axes = drawn.subplots(1, 1)
-    for who in CONTESTANTS:
-        T = [budget for budget in standings.budgets if who in standings.contestants(budget)]
-        if not T:
-            continue
-        found = [
-            across(standings, "seconds", budget, who, standings.pools(budget, [who]))
-            for budget in T
-        ]
-        _points(axes, who, T, found)
+    by_budget = {
+        at.T: {who: at.across("seconds", who, at.pools(who)) for who in at.contestants}
+        for at in standings.budgets
+    }
+    _against_budgets(axes, by_budget)
     axes.set_yscale("log")
     axes.set_ylabel("seconds of the method", fontsize=9)
-    _against_budgets(axes, standings)
     _decimals(axes.yaxis)
     _legend(drawn)
     return drawn
 
 
-def _against_budgets(axes: Axes, standings: Standings) -> None:
-    """Let the horizontal axis name the budgets, and nothing between them."""
-    budgets = standings.budgets
+def _against_budgets(axes: Axes, by_budget: dict[int, dict[str, Figure]]) -> None:
+    """Draw everybody's figures over an axis that names the budgets, and nothing between them."""
+    for who in CONTESTANTS:
+        found = {T: figures[who] for T, figures in by_budget.items() if who in figures}
+        if found:
+            axes.errorbar(
+                1.3 ** _beside(who) * np.array([*found]),  # beside each other, to be seen
+                [one.value for one in found.values()],
+                yerr=np.array([one.reach for one in found.values()]).T,
+                marker="o",
+                markersize=3,
+                capsize=2,
+                color=COLOURS[who],
+                label=title(who),
+            )
+    budgets = [*by_budget]
     axes.set_xscale("log")
     axes.set_xlim(budgets[0] / 1.5, budgets[-1] * 1.5)
     axes.set_xticks(budgets, [_spaced(T) for T in budgets], fontsize=SMALL)
@@ -129,32 +134,11 @@ def _decimals(axis: Axis, floor: float = 0.0) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _on(standings: Standings, measure: str, T: int, who: str, name: str) -> Figure | None:
-    """Return a contestant's mean on one pool, if it has been run there."""
-    if (name, who, T) not in standings.samples:
-        return None
-    return figure(standings.means(measure, T, who, [name])[:, 0])
-
-
-def _points(axes: Axes, who: str, T: list[int], found: list[Figure]) -> None:
-    axes.errorbar(
-        1.3 ** _beside(who) * np.array(T),  # side by side, so that intervals are seen
-        [one.value for one in found],
-        yerr=np.array([one.reach for one in found]).T,
-        marker="o",
-        markersize=3,
-        capsize=2,
-        color=COLOURS[who],
-        label=title(who),
-    )
-
-
-def _dots(axes: Axes, who: str, names: list[str], found: dict[str, Figure | None]) -> None:
+def _dots(axes: Axes, who: str, names: list[str], held: dict[str, Figure]) -> None:
     """Draw a contestant's mean on every pool where there is one, none below the floor.
 
     In a row everybody has a height of its own, so that equal means are all seen.
     """
-    held = {name: one for name, one in found.items() if one is not None}
     value = np.maximum([one.value for one in held.values()], FLOOR)
     below, above = np.array([one.reach for one in held.values()]).T
     axes.errorbar(

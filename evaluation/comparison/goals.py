@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from evaluation.comparison.summary import Standings, average_ranks, difference, figure, quantile
+from evaluation.comparison.summary import AtBudget, Standings
 from evaluation.methods.contestants import AUTO, CONTESTANTS, TPE, UNIFORM
+from evaluation.reports.intervals import Figure
 
 HALF, COVERAGE = 0.5, 0.9
 SECONDS = {200: 1.0, 10_000: 10.0}
 LEVELS = {"median": 0.5, "90th percentile": 0.9}
+MEASURES = {"regret": "cumulative", "simple": "simple"}
 
 
 @final
@@ -32,91 +34,72 @@ class Goal:
 
 
 def goals(standings: Standings) -> list[Goal]:
-    """Return every goal that there are runs for."""
-    return [
-        *_ranks(standings),
-        *_half_of_tpe(standings),
-        *_simple(standings),
-        *_not_worse_than_uniform(standings),
-        *_coverage(standings),
-        *_time(standings),
-    ]
+    """Return every goal that there are runs for, one kind after the other."""
+    budgets = [at for at in standings.budgets if AUTO in at.contestants]
+    return [goal for kind in KINDS for at in budgets for goal in kind(at)]
 
 
-def _ranks(standings: Standings) -> Iterator[Goal]:
-    for T in standings.budgets:
-        ranks = average_ranks(standings, "regret", T)
-        if AUTO in ranks and len(ranks) > 1:
-            rival = min((one for one in ranks if one != AUTO), key=lambda one: ranks[one].value)
-            found = f"{ranks[AUTO]}; next {title(rival)} {ranks[rival]}"
-            met = ranks[AUTO].value <= ranks[rival].value
-            pools = len(standings.pools(T))
-            yield Goal(f"T = {T}: best average rank in cumulative regret", found, met, pools)
+def _ranks(at: AtBudget) -> Iterator[Goal]:
+    ranks = at.ranks("regret")
+    ours = ranks.pop(AUTO, None)
+    if ours and ranks:
+        second = min(ranks, key=lambda one: ranks[one].value)
+        found = f"{ours}; next {title(second)} {ranks[second]}"
+        says = f"T = {at.T}: best average rank in cumulative regret"
+        yield Goal(says, found, ours.value <= ranks[second].value, len(at.pools()))
 
 
-def _half_of_tpe(standings: Standings) -> Iterator[Goal]:
-    for T in standings.budgets:
-        if pools := _shared(standings, T, TPE):
-            ours = standings.means("regret", T, AUTO, pools)
-            ratio = figure(np.median(ours / standings.means("regret", T, TPE, pools), axis=1))
-            says = f"T = {T}: cumulative regret at most half of TPE's, median over pools"
-            yield Goal(says, f"{ratio} of it", ratio.value <= HALF, len(pools))
+def _half_of_tpe(at: AtBudget) -> Iterator[Goal]:
+    if pools := at.pools(AUTO, TPE):
+        ours, theirs = (at.means("regret", who, pools) for who in (AUTO, TPE))
+        ratio = Figure.of(np.median(ours / theirs, axis=1))
+        says = f"T = {at.T}: cumulative regret at most half of TPE's, median over pools"
+        yield Goal(says, f"{ratio} of it", ratio.value <= HALF, len(pools))
 
 
-def _simple(standings: Standings) -> Iterator[Goal]:
-    for T in standings.budgets:
-        pools, rivals = standings.pools(T), standings.contestants(T)
-        rivals = [one for one in rivals if CONTESTANTS[one].competitor]
-        if not pools or AUTO not in standings.contestants(T) or not rivals:
-            continue
+def _simple(at: AtBudget) -> Iterator[Goal]:
+    others = [one for one in at.contestants if CONTESTANTS[one].competitor]
+    if (pools := at.pools()) and others:
         for word, level in LEVELS.items():
-            theirs = {one: quantile(standings, "simple", T, one, pools, level) for one in rivals}
+            theirs = {one: at.quantile("simple", one, pools, level) for one in others}
             best = min(theirs, key=theirs.__getitem__)
-            ours = quantile(standings, "simple", T, AUTO, pools, level)
+            ours = at.quantile("simple", AUTO, pools, level)
             found = f"{ours:.3g}; best of the others {title(best)} {theirs[best]:.3g}"
-            says = f"T = {T}: simple regret not worse than the best of the others, {word}"
+            says = f"T = {at.T}: simple regret not worse than the best of the others, {word}"
             yield Goal(says, found, ours <= theirs[best], len(pools))
 
 
-def _not_worse_than_uniform(standings: Standings) -> Iterator[Goal]:
-    for T in standings.budgets:
-        pools = _shared(standings, T, UNIFORM)
-        for measure in ("regret", "simple") if pools else ():
-            pair = (AUTO, UNIFORM)
-            worse = [
-                name for name in pools if difference(standings, measure, T, name, pair).low > 0
-            ]
-            found = f"worse on {', '.join(worse)}" if worse else "on none"
-            words = {"regret": "cumulative", "simple": "simple"}[measure]
-            says = f"T = {T}: on no pool worse than uniform in {words} regret"
-            yield Goal(says, found, not worse, len(pools))
+def _not_worse_than_uniform(at: AtBudget) -> Iterator[Goal]:
+    pools = at.pools(AUTO, UNIFORM)
+    for measure, word in MEASURES.items() if pools else ():
+        worse = [one for one in pools if at.difference(measure, one, AUTO, UNIFORM).low > 0]
+        found = f"worse on {', '.join(worse)}" if worse else "on none"
+        says = f"T = {at.T}: on no pool worse than uniform in {word} regret"
+        yield Goal(says, found, not worse, len(pools))
 
 
-def _coverage(standings: Standings) -> Iterator[Goal]:
-    for T in standings.budgets:
-        if pools := standings.pools(T, [AUTO]):
-            held = [bool(one) for name in pools for one in standings[name, AUTO, T].covered]
-            share = float(np.mean(held))
-            says = f"T = {T}: the recommendation's interval covers the truth in ≥ 90 % of runs"
-            yield Goal(says, f"{share:.1%} of {len(held)}", share >= COVERAGE, len(pools))
+def _coverage(at: AtBudget) -> Iterator[Goal]:
+    pools = at.pools(AUTO)
+    held = [bool(one) for name in pools for one in at.samples[name, AUTO].covered]
+    share = float(np.mean(held))
+    says = f"T = {at.T}: the recommendation's interval covers the truth in ≥ 90 % of runs"
+    yield Goal(says, f"{share:.1%} of {len(held)}", share >= COVERAGE, len(pools))
 
 
-def _time(standings: Standings) -> Iterator[Goal]:
-    for T, limit in SECONDS.items():
-        if pools := standings.pools(T, [AUTO]):
-            took = {name: float(np.median(standings[name, AUTO, T].seconds)) for name in pools}
-            worst = max(took, key=took.__getitem__)
-            middle = float(np.median(list(took.values())))
-            found = f"{middle:.3g} s in the median over pools, {took[worst]:.3g} s on {worst}"
-            says = f"T = {T}: optimiser time under {limit:g} s on every pool"
-            yield Goal(says, found, took[worst] < limit, len(pools))
+def _time(at: AtBudget) -> Iterator[Goal]:
+    if limit := SECONDS.get(at.T):
+        pools = at.pools(AUTO)
+        took = {name: float(np.median(at.values("seconds", AUTO, name))) for name in pools}
+        worst = max(took, key=took.__getitem__)
+        middle = float(np.median(list(took.values())))
+        found = f"{middle:.3g} s in the median over pools, {took[worst]:.3g} s on {worst}"
+        says = f"T = {at.T}: optimiser time under {limit:g} s on every pool"
+        yield Goal(says, found, took[worst] < limit, len(pools))
 
 
-def _shared(standings: Standings, budget: int, other: str) -> list[str]:
-    """Return the pools on which both we and another have been run."""
-    if not {AUTO, other} <= set(standings.contestants(budget)):
-        return []
-    return standings.pools(budget, [AUTO, other])
+KINDS: tuple[Callable[[AtBudget], Iterator[Goal]], ...] = (
+    *(_ranks, _half_of_tpe, _simple, _not_worse_than_uniform, _coverage, _time),
+)
 
 
 def title(who: str) -> str:

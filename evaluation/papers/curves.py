@@ -9,15 +9,13 @@ from functools import partial
 from typing import Any, final
 
 import numpy as np
-from scipy.special import stdtrit
 
 from evaluation.papers.settings import Sweep
 from evaluation.problems.papers import problem
+from evaluation.reports.intervals import half_width
 from evaluation.runs.cells import Store
 from evaluation.runs.trial import Record
 from noregret.arrays import Indices, Matrix, Vector
-
-CONFIDENCE = 0.95
 
 
 @final
@@ -42,12 +40,8 @@ class Band:
 def band(runs: Sequence[Record], quantity: str) -> Band:
     """Return the mean curve of some runs with its interval by Student's t."""
     curves: Matrix = np.array([QUANTITIES[quantity](run) for run in runs], dtype=np.float64)
-    n = len(curves)
-    half = np.full(curves.shape[1], np.nan)
-    if n > 1:
-        quantile = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
-        half = quantile * curves.std(axis=0, ddof=1) / math.sqrt(n)
-    return Band(np.array(runs[0]["steps"]), curves.mean(axis=0), half, n)
+    mean, half = curves.mean(axis=0), half_width(curves)
+    return Band(np.array(runs[0]["steps"]), mean, half, len(curves))
 
 
 @final

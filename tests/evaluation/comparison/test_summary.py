@@ -14,16 +14,9 @@ from matplotlib.image import imread
 from evaluation.comparison import drawing
 from evaluation.comparison.goals import Goal, goals
 from evaluation.comparison.report import numbers, publish, section
-from evaluation.comparison.summary import (
-    Sample,
-    Standings,
-    across,
-    average_ranks,
-    difference,
-    figure,
-    quantile,
-)
+from evaluation.comparison.summary import AtBudget, Sample, Standings
 from evaluation.methods.contestants import CONTESTANTS
+from evaluation.reports.intervals import Figure
 from evaluation.runs.cells import Cell, Store
 from evaluation.runs.lines import Line
 from evaluation.runs.reading import Reading
@@ -54,6 +47,11 @@ def standings(**held: Sample) -> Standings:
     return Standings(points)
 
 
+def at(held: Standings) -> AtBudget:
+    (only,) = held.budgets
+    return only
+
+
 THREE = standings(
     a_auto_200=sample([0.1, 0.1]),
     a_tpe_200=sample([0.4, 0.4]),
@@ -65,30 +63,30 @@ THREE = standings(
 
 
 def test_ranks_are_averaged_over_pools() -> None:
-    ranks = average_ranks(THREE, "regret", 200)
+    ranks = at(THREE).ranks("regret")
     assert {who: one.value for who, one in ranks.items()} == {"auto": 1.5, "tpe": 1.5, "uniform": 3}
     assert all(one.low == one.value == one.high for one in ranks.values())  # seeds agree
 
 
 def test_equal_means_share_a_rank() -> None:
     held = standings(a_auto_50=sample([0.0]), a_tpe_50=sample([0.0]), a_uniform_50=sample([1.0]))
-    ranks = average_ranks(held, "simple", 50)
+    ranks = at(held).ranks("simple")
     assert [ranks[who].value for who in ("auto", "tpe", "uniform")] == [1.5, 1.5, 3.0]
 
 
 def test_only_pools_that_all_have_run_are_ranked() -> None:
     """A method that was run on easy pools only would look good."""
     held = Standings({**THREE.samples, ("c", "auto", 200): sample([0.0])})
-    assert held.pools(200) == ["a", "b"]
-    assert held.pools(200, ["auto"]) == ["a", "b", "c"]
-    assert average_ranks(held, "regret", 200)["auto"].value == 1.5
+    assert at(held).pools() == ["a", "b"]
+    assert at(held).pools("auto") == ["a", "b", "c"]
+    assert at(held).ranks("regret")["auto"].value == 1.5
 
 
 def test_intervals_are_those_of_means_of_seeds_drawn_again() -> None:
     """Against the normal interval of a mean, which many seeds must come near to."""
     values = np.random.default_rng(0).normal(1.0, 0.2, size=400)
     held = standings(a_auto_50=sample(values.tolist()))
-    found = across(held, "regret", 50, "auto", ["a"])
+    found = at(held).across("regret", "auto", ["a"])
     half = 1.96 * values.std() / 20
     assert found.value == pytest.approx(values.mean())
     assert found.high - found.low == pytest.approx(2 * half, rel=0.15)
@@ -96,21 +94,21 @@ def test_intervals_are_those_of_means_of_seeds_drawn_again() -> None:
 
 
 def test_a_difference_is_of_the_first_to_the_second() -> None:
-    found = difference(THREE, "regret", 200, "a", ("auto", "uniform"))
+    found = at(THREE).difference("regret", "a", "auto", "uniform")
     assert [found.value, found.low, found.high] == pytest.approx([-0.9] * 3)
 
 
 def test_quantiles_count_every_pool_alike() -> None:
     """Four runs of one pool must not outweigh one run of another."""
     held = standings(a_tpe_50=sample([0.0, 0.0, 0.0, 0.0]), b_tpe_50=sample([1.0]))
-    assert quantile(held, "simple", 50, "tpe", ["a", "b"], 0.5) == 0.0
-    assert quantile(held, "simple", 50, "tpe", ["a", "b"], 0.51) == 1.0
-    assert quantile(held, "simple", 50, "tpe", ["a"], 0.9) == 0.0
+    assert at(held).quantile("simple", "tpe", ["a", "b"], 0.5) == 0.0
+    assert at(held).quantile("simple", "tpe", ["a", "b"], 0.51) == 1.0
+    assert at(held).quantile("simple", "tpe", ["a"], 0.9) == 0.0
 
 
 def test_figures_read_as_a_number_with_its_interval() -> None:
-    assert str(figure(np.array([0.5, 0.25, 0.25, 0.75, 0.75]))) == "0.5 (0.25 to 0.75)"
-    assert str(figure(np.array([0.5, 0.5, 0.5]))) == "0.5"
+    assert str(Figure.of(np.array([0.5, 0.25, 0.25, 0.75, 0.75]))) == "0.5 (0.25 to 0.75)"
+    assert str(Figure.of(np.array([0.5, 0.5, 0.5]))) == "0.5"
 
 
 def found(held: Standings, word: str) -> list[Goal]:
@@ -208,11 +206,11 @@ def test_readings_become_ratios_over_uniform(tmp_path: Path) -> None:
         store.write(cell, reading(scale))
     line = Line("a", "tpe", ({"algorithm": "tpe"},), 200, 20)
     held = Standings.of([line], store)
-    assert held.budgets == (50, 200)
-    assert held["a", "tpe", 50].regret.tolist() == [1.0, 0.5]
-    assert held["a", "tpe", 200].regret.tolist() == [0.5, 0.25]
-    assert held["a", "tpe", 50].simple.tolist() == [0.5, 0.25]
-    assert held["a", "tpe", 200].covered == (True, True)
+    assert [one.T for one in held.budgets] == [50, 200]
+    assert held.samples["a", "tpe", 50].regret.tolist() == [1.0, 0.5]
+    assert held.samples["a", "tpe", 200].regret.tolist() == [0.5, 0.25]
+    assert held.samples["a", "tpe", 50].simple.tolist() == [0.5, 0.25]
+    assert held.samples["a", "tpe", 200].covered == (True, True)
 
 
 def everybody() -> Standings:
