@@ -30,23 +30,27 @@ ARCHITECTURES, ARCHITECTURES_LIMIT = 100.0, 1.1
 
 
 def mini_gp_ucb(problem: Problem, seed: int, horizon: int) -> nr.Optimizer:
-    return nr.mini_gp_ucb(_numeric(problem), limit=MINI_LIMIT, **_mini(problem, seed, horizon))
+    return nr.mini_gp_ucb(_numeric(problem), **_mini(problem, seed, horizon))
 
 
 def mini_gp_ei(problem: Problem, seed: int, horizon: int) -> nr.Optimizer:
-    return nr.mini_gp_ei(_numeric(problem), limit=MINI_LIMIT, **_mini(problem, seed, horizon))
+    return nr.mini_gp_ei(_numeric(problem), **_mini(problem, seed, horizon))
+
+
+def _mini(problem: Problem, seed: int, horizon: int) -> Model:
+    printed = model(problem, MINI_BANDWIDTH * longest(problem), seed, horizon)
+    printed["noise_std"] *= _level(problem) ** -0.5  # λ = ξ² is the level, not its square
+    return {**printed, "limit": MINI_LIMIT}
 
 
 def bbkb(problem: Problem, seed: int, horizon: int) -> nr.Optimizer:
-    pool = _numeric(problem)
+    scales: float | tuple[float, ...]
     if problem.name.startswith(("nasbench", "fcnet")):
-        lengthscale = ARCHITECTURES * longest(problem)
-        return nr.bbkb(
-            pool, limit=ARCHITECTURES_LIMIT, **model(problem, lengthscale, seed, horizon)
-        )
-    bandwidth = BANDWIDTHS.get(problem.name.removesuffix("-noisy"), OTHERS)
-    lengthscales = tuple((bandwidth * deviations(problem)).tolist())
-    return nr.bbkb(pool, limit=LIMIT, **model(problem, lengthscales, seed, horizon))
+        scales, limit = ARCHITECTURES * longest(problem), ARCHITECTURES_LIMIT
+    else:
+        bandwidth = BANDWIDTHS.get(problem.name.removesuffix("-noisy"), OTHERS)
+        scales, limit = tuple((bandwidth * deviations(problem)).tolist()), LIMIT
+    return nr.bbkb(_numeric(problem), limit=limit, **model(problem, scales, seed, horizon))
 
 
 def deviations(problem: Problem) -> Vector:
@@ -69,12 +73,6 @@ def _numeric(problem: Problem) -> nr.Pool | nr.Box:
     if isinstance(problem.domain, nr.BitPool):
         return nr.Pool(problem.numbers[problem.order])
     return problem.domain
-
-
-def _mini(problem: Problem, seed: int, horizon: int) -> Model:
-    printed = model(problem, MINI_BANDWIDTH * longest(problem), seed, horizon)
-    printed["noise_std"] *= _level(problem) ** -0.5  # λ = ξ² is the level, not its square
-    return printed
 
 
 def _level(problem: Problem) -> float:

@@ -1,4 +1,4 @@
-"""BoTorch: a SingleTaskGP fitted anew at every step, and log expected improvement.
+"""BoTorch: a SingleTaskGP fitted again at every step, and log expected improvement.
 
 All settings of model and fit are the defaults; a fit starts where the last one ended, as BoTorch's
 tutorial of a closed loop does to speed it up (from the defaults 40 fits took 1.4 to 2.7 times as
@@ -49,7 +49,7 @@ class LogEI:
         else:
             self.U = _unit(problem.numbers)
         self.seen: list[Vector] = []  # in the unit cube
-        self.rows: list[int] = []  # of a pool
+        self._points: list[Observations] = []
         self.values: list[float] = []
         self._fit: dict[str, Any] = {}  # parameters at the last step
 
@@ -58,27 +58,23 @@ class LogEI:
         few = len(self.values) < START
         if self._box:
             drawn: Vector = self._rng.random((1, self.U.shape[1]))[0]
-            self.seen.append(drawn if few else self._climbed())
-            return
-        row = int(self._rng.integers(len(self.U))) if few else self._highest()
-        self.rows.append(row)
-        self.seen.append(self.U[row])
+            x = drawn if few else self._climbed()
+            point: Observations = (self._low + self._span * x)[None]
+        else:
+            row = int(self._rng.integers(len(self.U))) if few else self._highest()
+            x, point = self.U[row], np.array([row])
+        self.seen.append(x)
+        self._points.append(point)
 
     def points(self) -> Observations:
-        return self._point(len(self.seen) - 1)
+        return self._points[-1]
 
     def tell(self, values: Vector) -> None:
         self.values.append(float(values[0]))
 
     def advise(self) -> Advice:
         worth = self._worth(None if self._exact else self.fitted())
-        return Advice(self._point(int(np.argmax(worth))))
-
-    def _point(self, at: int) -> Observations:
-        if self._box:
-            point: Vector = self._low + self._span * self.seen[at]
-            return point[None]
-        return np.array([self.rows[at]])
+        return Advice(self._points[int(np.argmax(worth))])
 
     def _worth(self, model: Any) -> Vector:
         """Return what each point seen is worth: its value, or where values scatter its mean."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -24,27 +24,13 @@ from noregret.arrays import Indices, Matrix, Vector
 Highest: TypeAlias = Callable[[nr.Kernel, Matrix, Vector, Matrix, float], int]
 
 
-class Peer(Protocol):
-    """Chooses rows of a pool, one at a time; `row` is not timed."""
-
-    def load(self, rows: Indices, values: Vector) -> None:
-        """Forget everything and know these evaluations."""
-        ...
-
-    def tell(self, row: int, value: float) -> None: ...
-
-    def ask(self, beta: float, allowed: Indices | None = None) -> None:
-        """Decide what to evaluate next, among the rows allowed."""
-        ...
-
-    def row(self) -> int:
-        """Return the row that was decided on."""
-        ...
-
-
 @final
 class Refitted:
-    """A peer that is given all evaluations at each ask."""
+    """A peer that is given all evaluations at each ask.
+
+    `load` forgets everything and knows these evaluations; `ask` decides on a row among those
+    allowed, by UCB with this beta; `row` says which, and is not timed.
+    """
 
     def __init__(self, problem: Problem, highest: Highest) -> None:
         self._problem, self._highest = problem, highest
@@ -100,12 +86,10 @@ def _gpytorch_kernel(kernel: nr.Kernel) -> Any:
 
     assert isinstance(kernel, nr.RBF | nr.Matern)
     scale = torch.tensor(np.atleast_1d(kernel.lengthscale)[None], dtype=torch.float64)
-    several = scale.shape[1] if scale.shape[1] > 1 else None
-    made: Any = (
-        RBFKernel(ard_num_dims=several)
-        if isinstance(kernel, nr.RBF)
-        else MaternKernel(nu=kernel.nu, ard_num_dims=several)
-    )
+    several: Any = {"ard_num_dims": scale.shape[1]} if scale.shape[1] > 1 else {}
+    made: Any = RBFKernel(**several)
+    if isinstance(kernel, nr.Matern):
+        made = MaternKernel(nu=kernel.nu, **several)
     made = made.double()
     made.lengthscale = scale
     made.requires_grad_(False)
@@ -160,6 +144,7 @@ class InBox:
         return int(self._study.points()[0])
 
 
+Peer: TypeAlias = Refitted | InBox
 PEERS: dict[str, Callable[[Problem], Peer]] = {
     "botorch": lambda problem: Refitted(problem, botorch),
     "scikit-learn": lambda problem: Refitted(problem, scikit_learn),

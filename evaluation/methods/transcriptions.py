@@ -111,7 +111,7 @@ def _started(problem: Problem, T: int) -> History:
 
 
 def bkb(problem: Problem, T: int) -> Indices:
-    """BKB 2019, Algorithm 1: the dictionary drawn and every arm embedded anew at every step."""
+    """BKB 2019, Algorithm 1: the dictionary drawn and every arm embedded again at every step."""
     history = _started(problem, T)
     variance = problem.kernel.diagonal(problem.X)
     for step in range(1, T):
@@ -125,7 +125,7 @@ def bkb(problem: Problem, T: int) -> Indices:
 
 
 def bbkb(problem: Problem, T: int, *, local: bool = False, limit: float = 2.0) -> Indices:
-    """BBKB 2020, Algorithm 1, with lazy UCBs (A.3); `local` is GlobalLocal, by Lemma 3 mended."""
+    """BBKB 2020, Algorithm 1, with lazy UCBs (A.3); `local` is GlobalLocal (Lemma 3, corrected)."""
     history = _started(problem, T)
     variance = problem.kernel.diagonal(problem.X)
     gains = math.log1p(float(variance[history.chosen[0]]) / RIDGE)
@@ -171,7 +171,7 @@ def _batch(
 
 
 def _local_test(problem: Problem, post: Sparse, limit: float) -> Callable[[list[int]], bool]:
-    """Return the test of Lemma 3, mended: 1 + max(Σ c̃², Σ k̃²)/(λ·σ̃²) ≤ limit at every arm.
+    """Return the test of Lemma 3, corrected: 1 + max(Σ c̃², Σ k̃²)/(λ·σ̃²) ≤ limit at every arm.
 
     c̃ = λ·zᵀV⁻¹z(x_j) and k̃ = k(x, x_j) − zᵀz(x_j) + c̃, V as it was when the batch was opened. Asked
     only once the global bound is passed; the sums then take in all of the batch so far.
@@ -195,7 +195,7 @@ def _local_test(problem: Problem, post: Sparse, limit: float) -> Callable[[list[
 
 
 def mini_gp_ucb(problem: Problem, T: int, *, limit: float = 2.0) -> Indices:
-    """MINI 2022, Algorithm 2 with Eq. 4 (on averages): every switch factors and passes anew.
+    """MINI 2022, Algorithm 2 with Eq. 4 (on averages): every switch factors and passes again.
 
     Columns k(·, x) of the pool are kept, so that a switch costs O(n³ + N·n²).
     """

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markdown import Markdown
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from evaluation.speed.against import compare
 from evaluation.speed.cases import CASES
@@ -18,6 +17,7 @@ from evaluation.speed.report import case_table, write_report
 from evaluation.speed.results import Results
 from evaluation.speed.rows import goals_table
 from evaluation.speed.subjects import Figures, Subject
+from noregret.progress import Display
 
 TOO_SLOW = "a smaller size was too slow"
 WIDE = 180  # columns, where there is no terminal to ask
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
                 f"{results.threads} threads; figures do not mix. Give another --out, or remove it."
             )
             return 2
-        _measure_all(chosen, results, given.resume, console)
+        _measure_all(chosen, results, given.resume)
     print_tables(chosen, results)
     console.print(f"wrote {write_report(CASES.values(), results, out)}", highlight=False)
     return 0
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _measure_all(cases: list[Case], results: Results, resume: bool, console: Console) -> None:
+def _measure_all(cases: list[Case], results: Results, resume: bool) -> None:
     """Measure every subject at every seed, each in its own process, and keep each at once."""
     subjects = [subject for case in cases for subject in case.subjects]
     wanted: dict[str, tuple[Subject, int]] = {}
@@ -80,15 +80,11 @@ def _measure_all(cases: list[Case], results: Results, resume: bool, console: Con
     todo = [key for key in wanted if not (resume and key in results.cells)]
     if not todo:
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task("the machine", total=len(todo))
+    with Display("measurements", total=len(todo)) as display:
         results.machine, floor = measured_machine(results.threads)
         for key in todo:
-            subject, seed = wanted[key]
-            progress.update(task, description=f"{subject.label}, seed {seed}")
-            results.keep(key, _figures(subject, seed, subjects, results, floor))
-            progress.advance(task)
+            results.keep(key, _figures(*wanted[key], subjects, results, floor))
+            display.advance()
 
 
 def _figures(

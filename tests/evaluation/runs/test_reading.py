@@ -369,7 +369,6 @@ def test_marginals_are_botorchs(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
     player = botorch.LogEI(held, 0)
     rng = np.random.default_rng(0)
     for row in [3] * 12 if kind == "repeated" else range(12):
-        player.rows.append(row)
         player.seen.append(player.U[row])
         told = held.feedback(np.array([row]), rng)
         player.tell(np.zeros(1) if kind == "constant" else 1e3 * told)
