@@ -41,7 +41,7 @@ def compare(cases: Iterable[Case], other: str, *, quick: bool, threads: int) -> 
                 taken[tree].append(figures["seconds"])
             what = f"{case.name}: {subject.label} {dict(subject.settings)}"
             if trouble:
-                told = f"{'':29}  {what}: {trouble}"
+                told = f"{'':29}  {what}: {trouble.splitlines()[-1]}"
             else:
                 here, there = map(statistics.median, taken.values())
                 told = f"{here:10.4g} {there:10.4g} {here / there:7.2f}  {what}"

@@ -10,8 +10,10 @@ from evaluation.speed import __main__ as command
 from evaluation.speed.cases import CASES
 from evaluation.speed.machine import describe
 from evaluation.speed.measure import measured
+from evaluation.speed.meter import Meter
 from evaluation.speed.report import write_report
 from evaluation.speed.results import Results
+from evaluation.speed.runs import refits
 from evaluation.speed.subjects import Figures, Subject
 
 FLOOR = {"bandwidth": 10e9, "flops": 100e9}
@@ -144,3 +146,9 @@ def test_a_measurement_runs_in_a_process_of_its_own() -> None:
     assert good["threads"] == 1
     bad = measured(Subject("", "loop", {**settings, "algorithm": "nonsense"}), 0, 1)
     assert bad["error"].startswith("KeyError")
+
+
+def test_time_spent_on_fits_is_found() -> None:
+    """It is taken where `auto` calls a fit, which may move."""
+    found = refits({"N": 60, "T": 30}, 0, Meter(60.0))
+    assert 0 < found["one_pass"] < found["seconds"]
