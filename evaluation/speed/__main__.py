@@ -13,10 +13,8 @@ from evaluation.speed.against import compare
 from evaluation.speed.cases import CASES
 from evaluation.speed.goals import Case
 from evaluation.speed.measure import measured, measured_machine
-from evaluation.speed.report import case_table, write_report
-from evaluation.speed.results import Results
-from evaluation.speed.rows import goals_table
-from evaluation.speed.subjects import Figures, Subject
+from evaluation.speed.report import case_table, goals_table, write_report
+from evaluation.speed.results import Figures, Results, Subject
 from noregret.progress import Display
 
 TOO_SLOW = "a smaller size was too slow"

@@ -8,6 +8,7 @@ from typing import Any
 from evaluation.speed.goals import (
     Case,
     Goal,
+    case,
     median,
     of_all,
     peak_gb,
@@ -20,7 +21,7 @@ from evaluation.speed.goals import (
     touched,
 )
 from evaluation.speed.growth import growth_cases
-from evaluation.speed.subjects import Figures, Settings, Subject
+from evaluation.speed.results import Figures, Settings, Subject
 
 N, T = 20_640, 10_000
 MILLION = 10**6
@@ -64,78 +65,69 @@ def against_papers() -> Iterator[Case]:
     """Return the runs at the papers' size, and far beyond it."""
     mini, long, own = library(MINI), library(MINI, T=MILLION), paper(MINI)
     fresh, sticky, slow = library(GLOBAL), library(STICKY), paper(GLOBAL)
-    yield Case(
+    yield case(
         "mini",
         "MINI-GP-UCB, N = 20 640, T = 10⁴, limit 2",
         (mini, own, slow),
-        (
-            faster(slow, mini, 100),
-            less_regret("regret over that of the transcription", mini, slow),
-            Goal("seconds", seconds(mini), "≤ 0.5 s"),
-            alike(mini, own, "choices as in its own transcription"),
-        ),
+        faster(slow, mini, 100),
+        less_regret("regret over that of the transcription", mini, slow),
+        Goal("seconds", seconds(mini), "≤ 0.5 s"),
+        alike(mini, own, "choices as in its own transcription"),
     )
     million = ratio(seconds(long), seconds(mini))
-    yield Case(
+    yield case(
         "mini-million",
         "MINI-GP-UCB, N = 20 640, T = 10⁶, limit 2",
         (long, mini),
-        (Goal("time over that of T = 10⁴", million, "≤ 1.5 ×"),),
+        Goal("time over that of T = 10⁴", million, "≤ 1.5 ×"),
     )
-    yield Case(
+    yield case(
         "bbkb",
         "BBKB global, N = 20 640, T = 10⁴, limit 2, q̄ = 2",
         (fresh, sticky, slow),
-        (
-            faster(slow, fresh, 20),
-            faster(slow, sticky, 20),
-            alike(fresh, slow, "fresh: choices as in the transcription"),
-        ),
+        faster(slow, fresh, 20),
+        faster(slow, sticky, 20),
+        alike(fresh, slow, "fresh: choices as in the transcription"),
         note="The goal of 20 × is for one of fresh and sticky; both are shown.",
     )
     fast, slow = library(LOCAL), paper(LOCAL)
-    yield Case(
+    yield case(
         "bbkb-local",
         "BBKB local, N = 20 640, T = 10⁴, limit 2, q̄ = 2",
         (fast, slow),
-        (faster(slow, fast, 40), alike(fast, slow)),
+        faster(slow, fast, 40),
+        alike(fast, slow),
     )
     fast, slow = library("bkb", T=2000), paper("bkb", T=2000, seeds=1)
     step = median(fast, lambda figures, _: 1e3 * figures["seconds"] / figures["evaluations"])
-    yield Case(
+    yield case(
         "bkb",
         "BKB, N = 20 640, T = 2000, sequential",
         (fast, slow),
-        (
-            faster(slow, fast, 10),
-            alike(fast, slow),
-            Goal("milliseconds a step", step, "reported ms"),
-        ),
+        faster(slow, fast, 10),
+        alike(fast, slow),
+        Goal("milliseconds a step", step, "reported ms"),
         note="The transcription at one seed, for it takes minutes.",
     )
     bayes, rkhs = (library(f"{MINI}{width}", N=MILLION, T=MILLION) for width in (" bayesian", ""))
     peak, rows = (of_all(max, median(bayes, of), median(rkhs, of)) for of in (peak_gb, touched))
-    yield Case(
+    yield case(
         "million",
         "MINI-GP-UCB, N = T = 10⁶",
         (bayes, rkhs),
-        (
-            Goal("seconds, Bayesian width", seconds(bayes), "≤ 10 s"),
-            Goal("seconds, RKHS width", seconds(rkhs), "≤ 45 s"),
-            Goal("peak memory", peak, "≤ 6 GB"),
-            Goal("rows touched an update", rows, "≤ 2 %"),
-        ),
+        Goal("seconds, Bayesian width", seconds(bayes), "≤ 10 s"),
+        Goal("seconds, RKHS width", seconds(rkhs), "≤ 45 s"),
+        Goal("peak memory", peak, "≤ 6 GB"),
+        Goal("rows touched an update", rows, "≤ 2 %"),
     )
     run = library(STICKY, N=MILLION, T=100_000, seeds=1)
-    yield Case(
+    yield case(
         "bbkb-million",
         "BBKB, N = 10⁶, T = 10⁵",
         (run,),
-        (
-            Goal("seconds, at least", so_far(run, "seconds"), "≤ 300 s"),
-            Goal("peak memory", median(run, peak_gb), "≤ 12 GB"),
-            Goal("peak memory so far", so_far(run, peak_gb), "reported GB"),
-        ),
+        Goal("seconds, at least", so_far(run, "seconds"), "≤ 300 s"),
+        Goal("peak memory", median(run, peak_gb), "≤ 12 GB"),
+        Goal("peak memory so far", so_far(run, peak_gb), "reported GB"),
         note="One seed; a sticky dictionary, which is followed lazily at this size.",
     )
 
@@ -152,11 +144,11 @@ def exact() -> Case:
         seeds=1,
     )
     text, theirs = "{}: times as fast as BoTorch on the same steps", median(peer, seconds_of_steps)
-    return Case(
+    return case(
         "exact",
         "GP-UCB and GP-BUCB exact, N = 20 640, T = 2000 distinct points",
         (*runs, peer),
-        tuple(Goal(text.format(run.label), ratio(theirs, seconds(run)), "≥ 20 ×") for run in runs),
+        *(Goal(text.format(run.label), ratio(theirs, seconds(run)), "≥ 20 ×") for run in runs),
         note="BoTorch is timed at some steps of the library's run, with the same data, kernel, "
         "noise and width; its total is by powers of t between them. One seed.",
     )
@@ -165,7 +157,7 @@ def exact() -> Case:
 def one_tell() -> Case:
     run = Subject("one tell", "tell", {"algorithm": MINI, "N": N, "n": 1000, "values": MILLION})
     goal = Goal("seconds", seconds(run), "≤ 0.1 s")
-    return Case("tell", "one tell of 10⁶ values over 10³ candidates", (run,), (goal,))
+    return case("tell", "one tell of 10⁶ values over 10³ candidates", (run,), goal)
 
 
 def flat() -> Case:
@@ -175,28 +167,24 @@ def flat() -> Case:
         for many in (3000, 30_000, 300_000, 3_000_000)
     ]
     whole = [library(MINI, T=many) for many in (T, 100_000, MILLION)]
-    return Case(
+    return case(
         "flat",
         "total time against T at fixed n and N = 20 640",
         (*counts, *whole),
-        (
-            Goal("slope of log time, told n = 300", slope_in("T", counts), "≤ 0.1"),
-            Goal("slope of log time, whole runs", slope_in("T", whole), "≤ 0.1"),
-        ),
+        Goal("slope of log time, told n = 300", slope_in("T", counts), "≤ 0.1"),
+        Goal("slope of log time, whole runs", slope_in("T", whole), "≤ 0.1"),
     )
 
 
 def small() -> Case:
     runs = [library(name, N=500, T=100) for name in SMALL]
     loading = Subject("import noregret, beyond numpy and scipy.linalg", "imports", seeds=1)
-    return Case(
+    return case(
         "small",
         "small problems: N = 500, T = 100",
         (*runs, loading),
-        (
-            Goal("seconds of the slowest", of_all(max, *map(seconds, runs)), "≤ 0.3 s"),
-            Goal("seconds to import", seconds(loading), "≤ 0.1 s"),
-        ),
+        Goal("seconds of the slowest", of_all(max, *map(seconds, runs)), "≤ 0.3 s"),
+        Goal("seconds to import", seconds(loading), "≤ 0.1 s"),
     )
 
 
@@ -215,7 +203,7 @@ def gains(
     if MINI in papers:
         text = "{}: choices as in its own transcription"
         goals += [alike(ours[one], theirs[one], text.format(one)) for one in papers]
-    return Case(name, title, (*ours.values(), *theirs.values()), tuple(goals), note)
+    return case(name, title, (*ours.values(), *theirs.values()), *goals, note=note)
 
 
 def all_gains() -> Iterator[Case]:
@@ -244,15 +232,13 @@ def box(name: str, T: int) -> Case:
     drawn = {**shared, "search": "random", "candidates": 100_000}
     random = Subject("gp_ei, 10⁵ random candidates a step", "box", drawn)
     ahead = "steps at which no random candidate scores higher"
-    return Case(
+    return case(
         f"box-{name}",
         f"a box: {name}, {T} evaluations",
         (uphill, random),
-        (
-            Goal("times as fast", ratio(seconds(random), seconds(uphill)), "≥ 1 ×"),
-            Goal(ahead, median(uphill, "ahead"), "≥ 95 %"),
-            less_regret("regret of the recommendation over that of random", uphill, random, 1),
-        ),
+        Goal("times as fast", ratio(seconds(random), seconds(uphill)), "≥ 1 ×"),
+        Goal(ahead, median(uphill, "ahead"), "≥ 95 %"),
+        less_regret("regret of the recommendation over that of random", uphill, random, 1),
         note="Regret is that of the recommendation, f having standard deviation 1 over the box.",
     )
 
@@ -260,30 +246,26 @@ def box(name: str, T: int) -> Case:
 def thompson() -> Case:
     run = Subject("mini(Thompson())", "thompson", {"N": MILLION, "T": 100_000}, seeds=1)
     ask = median(run, lambda figures, _: figures["seconds"] / figures["batches"])
-    return Case(
+    return case(
         "thompson",
         "Thompson sampling, N = 10⁶, T = 10⁵",
         (run,),
-        (
-            Goal("seconds", seconds(run), "reported s"),
-            Goal("seconds an ask", ask, "reported s"),
-            Goal("an ask over one pass", ratio(ask, median(run, "one_pass")), "≤ 5 ×"),
-        ),
+        Goal("seconds", seconds(run), "reported s"),
+        Goal("seconds an ask", ask, "reported s"),
+        Goal("an ask over one pass", ratio(ask, median(run, "one_pass")), "≤ 5 ×"),
         note="A pass computes mean and variance at every row on the last posterior.",
     )
 
 
 def history() -> Case:
     run = Subject("bbkb, n = 10⁵ told at once", "history", {"N": 100_000, "n": 100_000})
-    return Case(
+    return case(
         "history",
         "BBKB after 10⁵ past evaluations, N = 10⁵",
         (run,),
-        (
-            Goal("seconds to tell and to ask", seconds(run), "≤ 10 s"),
-            Goal("members of the dictionary", median(run, "members"), "reported"),
-            Goal("seconds of the next batch", median(run, "one_pass"), "reported s"),
-        ),
+        Goal("seconds to tell and to ask", seconds(run), "≤ 10 s"),
+        Goal("members of the dictionary", median(run, "members"), "reported"),
+        Goal("seconds of the next batch", median(run, "one_pass"), "reported s"),
         note="Half of them in the pool, half off it, all different.",
     )
 
@@ -301,23 +283,21 @@ def refits() -> Case:
         )
         for name, (n, t) in sizes.items()
     }
-    return Case(
+    return case(
         "refits",
         "what learning the model takes of auto's time",
         tuple(runs.values()),
-        tuple(Goal(text, median(run, fitting), "≤ 20 %") for text, run in runs.items()),
+        *(Goal(text, median(run, fitting), "≤ 20 %") for text, run in runs.items()),
         note="The first fit of a process loads what SciPy climbs with, 0.1 s of each run.",
     )
 
 
 CASES = {
-    case.name: case
-    for case in (
+    one.name: one
+    for one in (
         *against_papers(),
-        *(exact(), one_tell(), flat(), small()),
-        *all_gains(),
+        *(exact(), one_tell(), flat(), small(), *all_gains()),
         *(box("branin", 60), box("hartmann6", 120), box("ackley10", 200)),
-        *(thompson(), history(), refits()),
-        *growth_cases(),
+        *(thompson(), history(), refits(), *growth_cases()),
     )
 }

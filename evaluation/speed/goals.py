@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple, cast, final
 
 import numpy as np
 
-from evaluation.speed.results import Results
-from evaluation.speed.subjects import Figures, Read, Settings, Subject
+from evaluation.speed.results import Figures, Read, Results, Settings, Subject
 
 GB = 1e9
 UNITS = ("s", "ms", "×", "%", "GB")
@@ -49,6 +48,11 @@ class Case:
     goals: tuple[Goal, ...] = ()
     note: str = ""
     against: str = ""  # the setting that grows along the series of a scaling case
+
+
+def case(name: str, title: str, subjects: Sequence[Subject], *goals: Goal, note: str = "") -> Case:
+    """Return a case with goals."""
+    return Case(name, title, tuple(subjects), goals, note)
 
 
 class Verdict(NamedTuple):

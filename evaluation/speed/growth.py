@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evaluation.speed.goals import Case
-from evaluation.speed.subjects import Settings, Subject
+from evaluation.speed.results import Settings, Subject
 
 POOL = 20_640
 MOST_SECONDS = 45.0  # a series ends at the first size that takes longer

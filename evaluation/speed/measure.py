@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from evaluation.speed.machine import describe, measure_floor
 from evaluation.speed.meter import Meter
-from evaluation.speed.subjects import Figures, Subject
+from evaluation.speed.results import Figures, Subject
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 GRACE = 600.0  # seconds for setting up, beyond what a measurement may take
@@ -69,8 +69,8 @@ def _run(task: dict[str, Any]) -> object:
     name = task["runner"]
     if name == "machine":
         return {"machine": describe(), "floor": measure_floor(task["threads"])}
-    module = "races" if name in RACES else "boxes" if name == "box" else "runs"
-    runner = getattr(import_module(f"evaluation.speed.{module}"), name.replace(" ", "_"))
+    module = import_module(f"evaluation.speed.{'races' if name in RACES else 'runs'}")
+    runner = getattr(module, name.replace(" ", "_"))
     meter = Meter(task["most_seconds"])
     return {**runner(task["settings"], task["seed"], meter), "threads": _threads()}
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import final
 
-from evaluation.speed.subjects import Figures
+from evaluation.speed.results import Figures
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 RESET_PEAK = "5"  # what Linux wants in clear_refs

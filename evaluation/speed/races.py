@@ -10,8 +10,8 @@ from evaluation.methods import transcriptions
 from evaluation.methods.peers import PEERS, Peer, rkhs_beta
 from evaluation.problems.speed import Problem
 from evaluation.speed.meter import Meter
+from evaluation.speed.results import Figures, Settings
 from evaluation.speed.runs import of_run, problem_of, run, told
-from evaluation.speed.subjects import Figures, Settings
 from noregret.arrays import Indices, Vector
 
 WARM_UP = 12  # evaluations known to a first ask that is not timed: it loads and sets up much

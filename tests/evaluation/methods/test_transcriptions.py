@@ -17,8 +17,8 @@ from evaluation.problems.speed import NORM_BOUND, Problem, make_problem
 from evaluation.speed import measure
 from evaluation.speed.meter import Meter
 from evaluation.speed.races import transcription
+from evaluation.speed.results import Settings
 from evaluation.speed.runs import MARKS, loop, marks_of, run
-from evaluation.speed.subjects import Settings
 from noregret.arrays import Indices
 
 N, T = 200, 150

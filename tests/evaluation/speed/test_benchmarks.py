@@ -12,9 +12,8 @@ from evaluation.speed.machine import describe
 from evaluation.speed.measure import measured
 from evaluation.speed.meter import Meter
 from evaluation.speed.report import write_report
-from evaluation.speed.results import Results
+from evaluation.speed.results import Figures, Results, Subject
 from evaluation.speed.runs import refits
-from evaluation.speed.subjects import Figures, Subject
 
 FLOOR = {"bandwidth": 10e9, "flops": 100e9}
 WORK = {"rankings": 5, "refreshed": 2064, "scanned": 9, "bytes": 10**9, "flops": 10**9}

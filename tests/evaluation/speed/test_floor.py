@@ -9,8 +9,8 @@ from evaluation.methods.library import make_optimizer, work_of
 from evaluation.problems.speed import make_problem
 from evaluation.speed.machine import floor_seconds, measure_floor
 from evaluation.speed.meter import Meter
-from evaluation.speed.rows import moved_gb, over_floor, passes
-from evaluation.speed.subjects import Figures
+from evaluation.speed.report import moved_gb, over_floor, passes
+from evaluation.speed.results import Figures
 
 N = {"N": 100}
 FLOOR = {"bandwidth": 10e9, "flops": 100e9}

@@ -21,8 +21,7 @@ from evaluation.speed.goals import (
     so_far,
     touched,
 )
-from evaluation.speed.results import Results
-from evaluation.speed.subjects import Figures, Subject
+from evaluation.speed.results import Figures, Results, Subject
 
 FAST = Subject("fast", "loop", {"N": 100, "T": 10})
 SLOW = Subject("slow", "loop", {"N": 100, "T": 1000})
