@@ -334,18 +334,15 @@ class FullSearch:
         self,
         points: Points,
         posterior: Posterior,
-        acquisition: Acquisition,
         beta: float,
-        excluded: Mask,
         taken: Indices,
         size: int,
         rng: np.random.Generator,
     ) -> Picks:
         del rng  # every candidate is looked at
-        score = acquisition.score(
-            *posterior.marginals(points.rows(np.arange(points.candidates))), beta, 0.0
-        )
-        score[excluded] = score[taken] = -np.inf
+        everyone = points.rows(np.arange(points.candidates))
+        score = nr.UCB().score(*posterior.marginals(everyone), beta, 0.0)
+        score[taken] = -np.inf
         order = np.lexsort((np.arange(len(score)), -score.round(9)))
         return points.picks(order[: min(size, int((score > -np.inf).sum()))])
 

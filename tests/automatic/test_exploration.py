@@ -40,21 +40,20 @@ def posterior(n: int, seed: int = 0) -> ExactPosterior:
 def test_the_highest_are_those_of_all_scores(n: int, size: int, beta: float, seed: int) -> None:
     """The slow twin scores every candidate, and sorts."""
     rng, p = np.random.default_rng(seed), posterior(n, seed)
-    excluded, taken = rng.random(len(X)) < 0.2, rng.integers(len(X), size=3)
-    asked = Points(POOL), p, UCB(), beta, excluded, taken, size, rng
+    taken = np.append(np.flatnonzero(rng.random(len(X)) < 0.2), rng.integers(len(X), size=3))
+    asked = Points(POOL), p, beta, taken, size, rng
     found, wanted = (search.highest(*asked) for search in (Enumeration(), FullSearch()))
     found_scores, wanted_scores = (
         UCB().score(*p.marginals(at.X), beta, 0.0) for at in (found, wanted)
     )
     np.testing.assert_allclose(found_scores, wanted_scores, atol=1e-8)
     assert len(set(found.rows.tolist())) == len(found)
-    closed = np.append(np.flatnonzero(excluded), taken)
-    assert not np.isin(found.rows, closed).any()
+    assert not np.isin(found.rows, taken).any()
 
 
 def test_the_highest_follow_a_posterior_that_goes_on() -> None:
     """A cache that missed some updates gives the same rows as a new one."""
-    search, points, none = Enumeration(), Points(POOL), np.zeros(len(X), dtype=np.bool_)
+    search, points = Enumeration(), Points(POOL)
     rng = np.random.default_rng(1)
     p = posterior(1)
     for row in rng.choice(len(X), 12, replace=False):
@@ -71,7 +70,7 @@ def test_the_highest_follow_a_posterior_that_goes_on() -> None:
             Observations.none(2),
             rng,
         )
-        asked = points, p, UCB(), 2.0, none, NO_ROWS, 10, rng
+        asked = points, p, 2.0, NO_ROWS, 10, rng
         found, afresh = search.highest(*asked), Enumeration().highest(*asked)
         np.testing.assert_array_equal(found.rows, afresh.rows)
 

@@ -46,7 +46,7 @@ def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> No
 
 
 def test_points_are_recognised_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C while rows were looked through: what is each candidate's own must not be lost."""
+    """Ctrl-C while rows were looked through: effects of candidates must not be lost."""
     X = np.random.default_rng(3).random((20, 2))
     kernel = WithEffect(nr.RBF(0.3), 2.0)
     kept = KeptValues(nr.Pool(X), 1 << 20)

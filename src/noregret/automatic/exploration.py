@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.acquisitions import UCB, Thompson
+from noregret.acquisitions import Thompson
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.automatic.constants import AutoConstants
 from noregret.automatic.model import AutoModel
@@ -111,9 +111,12 @@ class Exploration:
         constants, seen, posterior = self.constants, self.seen, self.belief.posterior
         mean, variance = posterior.at_points()
         known = posterior.observed.rows[variance < constants.known * posterior.ridge]
-        reach = seen.points, posterior, UCB(), constants.optimism, seen.excluded, known
+        taken = np.append(np.flatnonzero(seen.excluded), known)
         most = max(constants.candidates, constants.candidates_per_function * size)
-        picks = self.bandit.search.highest(*reach, most, seen.rng(Purpose.EXPLORATION))
+        rng = seen.rng(Purpose.EXPLORATION)
+        picks = self.bandit.search.highest(
+            seen.points, posterior, constants.optimism, taken, most, rng
+        )
         if not len(picks):
             return None
         rng = seen.rng(Purpose.THOMPSON)

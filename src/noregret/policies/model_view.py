@@ -143,7 +143,7 @@ def rank_of(
 
     O(N·m²), where that is at most 10⁹. Boxes and excluded candidates have no rank.
     """
-    N, m, excluded = evidence.points.candidates, max(posterior.basis_size, 1), evidence.excluded
+    N, m, excluded = evidence.points.candidates, max(len(posterior.basis), 1), evidence.excluded
     if row >= N or excluded[row] or N * m**2 > RANKED:
         return None
     mean, variance = np.empty(N), np.empty(N)

@@ -165,14 +165,14 @@ class ExactCache:
         prior, variance = self.prior[rows], self.variance[rows]
         ages = self._now - stamps
         patience = n if len(rows) < BLAS_LIKES else n // 2  # updates, before a solve costs less
-        anew = (stamps < self._first) | (ages > patience)
-        recent = ~anew & (ages <= max(8, n // 16))
-        for group in (recent, ~anew & ~recent):
+        again = (stamps < self._first) | (ages > patience)
+        recent = ~again & (ages <= max(8, n // 16))
+        for group in (recent, ~again & ~recent):
             if group.any():
                 variance[group] -= self._missed_by(K[group], stamps[group], work)
-        if anew.any():
-            variance[anew] = prior[anew] - posterior.explained(K[anew])
-            work.product(int(anew.sum()), n, n // 2)
+        if again.any():
+            variance[again] = prior[again] - posterior.explained(K[again])
+            work.product(int(again.sum()), n, n // 2)
         np.maximum(variance, 0.0, out=variance)  # rounding, as in ExactPosterior
         mean = K @ posterior.alpha
         self.mean[rows], self.variance[rows] = mean, variance
@@ -205,9 +205,9 @@ class KeptValues:
     """k(x, xᵢ) of a pool's rows and points that are only added to, while it fits the memory.
 
     A row that is looked at again needs its values with the points since then, and no others:
-    reading one costs a tenth of computing it. A kernel that is scaled anew has the values it had,
-    times a number, and a part that is each candidate's own (`CandidateEffect`) is added to
-    them. Pages of rows never looked at are never touched.
+    reading one costs a tenth of computing it. A kernel of another scale has the values it had,
+    times a number, and effects of candidates (`WithEffect`) are added to them. Pages of rows never
+    looked at are never touched.
     """
 
     def __init__(self, pool: Candidates, memory: int) -> None:
@@ -226,8 +226,8 @@ class KeptValues:
 
         To be called before `of`, by one thread.
         """
-        core, _, own = _parted(kernel)
-        if own:
+        core, _, effect = _parted(kernel)
+        if effect:
             self._recognise(points)
         if core is self._kernel and points is self._points:
             return
@@ -271,13 +271,13 @@ class KeptValues:
 
     def of(self, kernel: Kernel, points: Observations, rows: Indices) -> Matrix:
         """Return k(x, xᵢ), a row of the pool each; threads may ask for different rows at once."""
-        core, scale, own = _parted(kernel)
+        core, scale, effect = _parted(kernel)
         K = self._of(core, points, rows)
         if scale != 1.0:
             K *= scale
-        if own:
+        if effect:
             same = np.flatnonzero(self._is_met[rows])
-            K[same] += own * np.equal.outer(self._hashes[rows[same]], self._met)
+            K[same] += effect * np.equal.outer(self._hashes[rows[same]], self._met)
         return K
 
     def _of(self, core: Kernel, points: Observations, rows: Indices) -> Matrix:

@@ -119,7 +119,7 @@ class Pairs:
             model, projection = p.weights(self._pool.rows(others))
             both = np.concatenate([model, projection[:, outside]], axis=1).T
             last = self._last = key, np.ascontiguousarray(both), outside
-        _, both, outside = last  # its own: other threads may have others
+        _, both, outside = last  # of this call: other threads may have others
         P = both @ K
         C = P[: len(others)]
         R = C.copy() if outside.size else C

@@ -80,7 +80,6 @@ class Posterior(Protocol):
     @property
     def observed(self) -> Observations:
         """What it has seen."""
-        ...
 
     def condition(
         self, told: Observations, open_: Observations, rng: np.random.Generator
@@ -90,97 +89,73 @@ class Posterior(Protocol):
         `open_` are evaluations under way: they have no values yet, but an approximation may make
         room for them. `rng` serves approximations that draw.
         """
-        ...
 
     def hallucinate(self, rows: Indices, X: Rows, counts: Vector) -> Posterior:
         """Shrink the variance as if X (these pool rows) were evaluated `counts` times more.
 
         The mean stays, as if every value were the mean.
         """
-        ...
 
     def marginals(self, X: Rows) -> tuple[Vector, Vector]:
         """Return mean and variance at each row of X."""
-        ...
 
     def at_points(self) -> tuple[Vector, Vector]:
         """Return `marginals` at the points it has seen, in their order."""
-        ...
 
     def mean_at_points(self) -> Vector:
         """Return the mean at the points it has seen."""
-        ...
 
     def at_point(self, place: int) -> tuple[float, float]:
         """Return mean and variance at one of the points it has seen."""
-        ...
 
     def mean(self, X: Rows) -> Vector: ...
     def variance(self, X: Rows) -> Vector: ...
 
     def covariance(self, X: Rows, Z: Rows) -> Matrix:
         """Return the covariance of f between rows of X and rows of Z."""
-        ...
 
     def model_covariance(self, X: Rows, Z: Rows) -> Matrix:
         """Return the part of `covariance` through which feedback at Z moves beliefs at X."""
-        ...
 
     @property
     def basis(self) -> Rows:
         """The points P of which the posterior is made: μ(x) = k_P(x)ᵀa, σ²(x) = k − k_PᵀB k_P."""
-        ...
 
     def mean_weights(self) -> Vector:
         """Return a, one number a point of the basis."""
-        ...
 
     def solved(self, K: Matrix) -> Matrix:
         """Return B k for each column k of K."""
-        ...
 
     def explained_samples(self, F: Matrix, rng: np.random.Generator) -> Matrix:
         """Return v with f₀(x) − k_P(x)ᵀv distributed as f(x) − μ(x), a column a function.
 
         F holds functions f₀ drawn from the prior at the points of the basis.
         """
-        ...
 
     def features(self, X: Rows) -> Matrix:
         """Return for each row of X what its model covariances are made of."""
-        ...
 
     def model_covariance_from(self, X: Rows, F: Matrix, Z: Rows, G: Matrix) -> Matrix:
         """Return `model_covariance(X, Z)`, F and G being the features of X and Z."""
-        ...
 
     @property
     def rounding(self) -> tuple[float, float]:
         """How far rounding may move a mean, and a variance relative to its prior variance."""
-        ...
-
-    @property
-    def basis_size(self) -> int:
-        """How many numbers a row of features turns into on the way to its marginals."""
-        ...
 
     @property
     def log_det(self) -> float:
         """L = log det(I + W^½ K W^½ / ridge), twice the information gained."""
-        ...
 
     @property
     def most_log_det(self) -> float:
         """An upper bound on L of the exact posterior, whatever stands for it here."""
-        ...
 
     def least_norm(self, radius: float) -> float:
         """Return a lower bound on ‖f‖ if ‖f − μ‖_A ≤ radius, A = Φᵀ W Φ + ridge·I in features.
 
         By Cauchy-Schwarz, ‖f‖·‖Aμ‖ ≥ ⟨Aμ, f⟩ ≥ ‖μ‖²_A − radius·‖μ‖_A.
         """
-        ...
 
     def effective_dimension(self) -> float:
         """d_eff = Σₛ σ²(xₛ)/ridge over all evaluations."""
-        ...

@@ -1,10 +1,4 @@
-"""A triangular solve beside which other threads go on.
-
-SciPy's own wrapper holds the interpreter's lock while BLAS works, so that threads would wait for
-each other. The same routine is called here through the pointer that SciPy hands to other languages.
-
-Triangular factors: made and solved with. Jitter is added here alone.
-"""
+"""Triangular factors: made and solved with. Jitter is added here alone."""
 
 from __future__ import annotations
 
@@ -24,7 +18,11 @@ from noregret.storable import storable
 
 @lru_cache(maxsize=1)
 def _dtrsm() -> Callable[..., None]:
-    """Return BLAS's routine; while ctypes calls it, the lock is free."""
+    """Return BLAS's triangular solve, through the pointer that SciPy hands to other languages.
+
+    While ctypes calls it, the interpreter's lock is free. The wrapper of SciPy holds it, so that
+    threads would wait for each other.
+    """
     import ctypes  # takes a while to load, so not before use
 
     from scipy.linalg import cython_blas

@@ -311,11 +311,6 @@ class ExactPosterior:
         return n * EPS * kappa * float(np.abs(self.alpha).sum()), 16 * (n + 1) * EPS
 
     @property
-    def basis_size(self) -> int:
-        """n, the number of unique points."""
-        return len(self.observed)
-
-    @property
     def most_log_det(self) -> float:
         """L itself."""
         return self.log_det

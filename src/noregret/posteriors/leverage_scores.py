@@ -1,7 +1,4 @@
-"""A dictionary for history of any length: leverage scores from coarse to fine.
-
-How large a problem is, before anything is measured.
-"""
+"""Leverage scores from coarse to fine: a dictionary for history of any length, and its size."""
 
 from __future__ import annotations
 
@@ -64,20 +61,20 @@ def bless(
     now, weight = max(float(w @ prior), ridge), np.zeros(0)
     members: Indices = np.empty(0, dtype=np.int64)
     while True:
-        top = np.minimum(1.0, q * w * prior / now)
-        u = np.flatnonzero(rng.random(len(w)) < top)  # (1)
+        most = np.minimum(1.0, q * w * prior / now)
+        u = np.flatnonzero(rng.random(len(w)) < most)  # (1)
         variance = _variances(kernel, _weighted(points, members, weight), now, points, u)
         leverage = w[u] * variance / now
-        p = np.minimum(top[u], q * leverage)
-        if float((p / top[u]).sum()) > MOST_MEMBERS:
+        p = np.minimum(most[u], q * leverage)
+        if float((p / most[u]).sum()) > MOST_MEMBERS:
             raise ArgumentError(
                 f"{len(points)} points need a dictionary of more than {MOST_MEMBERS}: under this "
                 "kernel they tell too little of each other. Take a longer lengthscale or a larger "
                 "noise_std."
             )
-        kept = rng.random(len(u)) * top[u] < p  # (2)
+        kept = rng.random(len(u)) * most[u] < p  # (2)
         members, weight = u[kept], w[u[kept]] / p[kept]
-        size = float((leverage / top[u]).sum())
+        size = float((leverage / most[u]).sum())
         levels.append(Level(now, members, p[kept], leverage[kept], size, len(u)))
         if now <= ridge:
             return levels

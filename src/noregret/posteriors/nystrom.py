@@ -20,7 +20,9 @@ from noregret.threads import parallel_map
 MOST_GRAM = 2048  # points among which kernel values are kept
 TOGETHER = 4096  # points embedded together
 MOST_NEW = 256  # members that points told since the last batch may add by today's variances
-OUTGROWN = 3.0  # times the expected size of a draw at which a sticky dictionary is drawn anew
+OUTGROWN = (
+    3.0  # times the expected size of a draw at which a sticky dictionary is drawn from scratch
+)
 
 
 @final
@@ -84,11 +86,8 @@ class NystromPosterior:
         many more: the projection only grows, so that accuracy and regret are guaranteed as before,
         but not the size.
         """
-        none, empty = Observations.none(dim), np.zeros((0, 0))
-        return cls(
-            *(kernel, noise_std, ridge, oversample, none, none, empty, empty, empty),
-            *(np.zeros(0), empty, np.zeros(0), sticky),
-        )
+        none, M, v = Observations.none(dim), np.zeros((0, 0)), np.zeros(0)
+        return cls(kernel, noise_std, ridge, oversample, none, none, M, M, M, v, M, v, sticky)
 
     def condition(
         self, told: Observations, open_: Observations, rng: np.random.Generator
@@ -242,7 +241,7 @@ class NystromPosterior:
         return cholesky.solve_upper(self.LS, Z - self.ridge * cholesky.solve(self.R, Z))
 
     def explained_samples(self, F: Matrix, rng: np.random.Generator) -> Matrix:
-        """Return LS⁻ᵀ(LS⁻¹f₀(S) − u), u ~ N(0, ridge·V⁻¹): the residual as drawn, weights anew."""
+        """Return LS⁻ᵀ(LS⁻¹f₀(S) − u), u ~ N(0, ridge·V⁻¹): the residual as drawn, new weights."""
         u = cholesky.solve_upper(self.R, rng.standard_normal(F.shape)) * np.sqrt(self.ridge)
         return cholesky.solve_upper(self.LS, cholesky.solve_lower(self.LS, F) - u)
 
@@ -272,11 +271,6 @@ class NystromPosterior:
         """Sums of m terms zᵢ(x)·θᵢ, ‖z‖ at most √k(x, x), and of m squares up to k(x, x)."""
         m, kappa = len(self.members), float(self.kernel.diagonal(self.members.X).max(initial=0.0))
         return m * EPS * float(np.sqrt(kappa) * np.abs(self.theta).sum()), 16 * (m + 1) * EPS
-
-    @property
-    def basis_size(self) -> int:
-        """m, the size of the dictionary."""
-        return len(self.members)
 
     @property
     def log_det(self) -> float:

@@ -24,7 +24,6 @@ class PriorDraws(Protocol):
 
     def values(self, X: Rows) -> Matrix:
         """Return a row for each row of X, a column for each function."""
-        ...
 
 
 @final

@@ -22,39 +22,30 @@ class Ranking(Protocol):
 
     def best(self) -> int:
         """Return the row of highest score, the lowest such row on ties."""
-        ...
 
     def score(self, row: int) -> float:
         """Return the score of a row on the posterior that was ranked."""
-        ...
 
     def stale(self, row: int) -> float:
         """Return the variance of a row on the posterior that was ranked."""
-        ...
 
     def now(self, row: int) -> float:
         """Return the variance of a row after what was shrunk."""
-        ...
 
     def repeats_while_best(self, row: int, most: int) -> int:
         """Return how often in a row `best` would be this one, if each time it is taken; ≤ most."""
-        ...
 
     def picks(self, rows: Indices) -> Picks:
         """Return the points that were the best, given as rows."""
-        ...
 
     def variances(self, rows: Indices) -> Vector:
         """Return the variances of rows on the posterior that was ranked."""
-        ...
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
         """Return model covariance and covariance of rows with others, on that posterior."""
-        ...
 
     def shrink(self, row: int, count: int) -> None:
         """Follow `count` hallucinated evaluations of a row: its mean stays, variances shrink."""
-        ...
 
 
 class Search(Protocol):
@@ -69,7 +60,6 @@ class Search(Protocol):
         excluded: Mask,
     ) -> Ranking:
         """Rank every candidate that is not excluded."""
-        ...
 
     def rank_samples(
         self,
@@ -80,21 +70,17 @@ class Search(Protocol):
         rng: np.random.Generator,
     ) -> Ranking:
         """Rank by functions drawn from the posterior, their deviations times beta."""
-        ...
 
     def highest(
         self,
         points: Points,
         posterior: Posterior,
-        acquisition: Acquisition,
         beta: float,
-        excluded: Mask,
         taken: Indices,
         size: int,
         rng: np.random.Generator,
     ) -> Picks:
-        """Return so many different points of high scores, highest first, or fewer where few are.
+        """Return so many different points of high μ + βσ, highest first, or fewer where few are.
 
-        None of them is excluded or taken. For acquisitions that do not look at the largest mean.
+        None of them is taken.
         """
-        ...

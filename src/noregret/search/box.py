@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.acquisitions import Acquisition, Mean, RevisitingAcquisition, score_slopes
+from noregret.acquisitions import UCB, Acquisition, Mean, RevisitingAcquisition, score_slopes
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.kernels import diagonal_slopes, slopes
 from noregret.pools import Picks, Points
@@ -60,9 +60,7 @@ class BoxSearch:
         self,
         points: Points,
         posterior: Posterior,
-        acquisition: Acquisition,
         beta: float,
-        excluded: Mask,
         taken: Indices,
         size: int,
         rng: np.random.Generator,
@@ -73,7 +71,7 @@ class BoxSearch:
         best = told[np.argsort(-posterior.mean(told), kind="stable")[:CENTRES]]
         cloud = [points.box.sample(WIDE, rng), around(points.box, best, NEAR, rng)]
         new = points.picks_of(np.concatenate(cloud)).new(taken)
-        scores = acquisition.score(*posterior.marginals(new.X), beta, 0.0)
+        scores = UCB().score(*posterior.marginals(new.X), beta, 0.0)
         return new[np.argsort(-scores, kind="stable")[:size]]
 
 
@@ -161,7 +159,9 @@ class BoxRanking:
             hill, starts = of_path(paths), STARTS
         else:
             known = posterior, self._how, self._beta, self._best_mean
-            few = isinstance(self._how, Mean)  # whose top is near a point met, nearly always
+            few = isinstance(
+                self._how, Mean
+            )  # whose highest point is near a point met, nearly always
             hill, starts = of_acquisition(*known), FEW_STARTS if few else STARTS
         place, x = Ascent(self._box, spread_out(self._box.dim), met).highest(hill, starts)
         return len(met) if place is None else place, x
@@ -181,10 +181,10 @@ def of_acquisition(
         return score, acquisition.score(mean, (1.0 + leeway) ** 2 * variance, beta, best_mean)
 
     def uphill(X: Matrix) -> tuple[Vector, Matrix]:
-        (K, gradient), own = slopes(kernel, X, P), kernel.diagonal(X)
+        (K, gradient), prior = slopes(kernel, X, P), kernel.diagonal(X)
         B = posterior.solved(K.T).T
-        variance = own - np.einsum("ij,ij->i", K, B)
-        std = np.sqrt(np.maximum(variance, np.maximum(1e-18 * own, 1e-300)))  # own may be 0
+        variance = prior - np.einsum("ij,ij->i", K, B)
+        std = np.sqrt(np.maximum(variance, np.maximum(1e-18 * prior, 1e-300)))  # which may be 0
         score, in_mean, in_std = score_slopes(acquisition, K @ a, std, beta, best_mean)
         weight = (in_std / std)[:, None]
         slope = gradient(in_mean[:, None] * a - weight * B)  # (1)

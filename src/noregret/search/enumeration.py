@@ -11,7 +11,7 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from noregret.acquisitions import Acquisition, Mean
+from noregret.acquisitions import UCB, Acquisition, Mean
 from noregret.arrays import Indices, Mask
 from noregret.errors import ArgumentError, AskError
 from noregret.pools import NO_ROWS, Candidates, Picks, Points
@@ -79,9 +79,7 @@ class Enumeration:
         self,
         points: Points,
         posterior: Posterior,
-        acquisition: Acquisition,
         beta: float,
-        excluded: Mask,
         taken: Indices,
         size: int,
         rng: np.random.Generator,
@@ -90,12 +88,12 @@ class Enumeration:
 
         Scores that agree to nine digits are ties, whatever the order of sums behind them.
         """
-        closed = excluded.copy()
+        closed = np.zeros(points.candidates, dtype=np.bool_)
         closed[taken[taken < len(closed)]] = True
         if closed.all():
             return points.picks(NO_ROWS)
         cache = self._opened(points, posterior, closed)
-        bound = cache.ceilings(acquisition, beta, 0.0, -np.inf)
+        bound = cache.ceilings(UCB(), beta, 0.0, -np.inf)
         bound[closed] = -np.inf
         first, looked = ties.highest(bound, 2 * size), list[Indices]()
 
@@ -107,7 +105,7 @@ class Enumeration:
 
         for rows in ties.highest_first(bound, first[bound[first] > -np.inf], 8 * size, floor):
             cache.refresh(rows)
-            bound[rows] = acquisition.score(cache.mean[rows], cache.variance[rows], beta, 0.0)
+            bound[rows] = UCB().score(cache.mean[rows], cache.variance[rows], beta, 0.0)
             looked.append(rows)
         rows = np.concatenate(looked)
         rows = rows[bound[rows] >= floor()]

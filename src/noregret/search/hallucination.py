@@ -11,7 +11,7 @@ from noregret.pools import Candidates
 from noregret.posteriors import Posterior, cholesky
 
 ROOM = 16  # columns added at least when there is no room for another step
-MANY = 64  # steps, at least, after which features are made anew
+MANY = 64  # steps, at least, after which features are made again
 
 
 @final
@@ -26,7 +26,7 @@ class Hallucinations:
 
     s_i = c(b_i, b_i) − Σ_{j<i} G_j(b_i)² being the model variance of b_i when it was taken. A row
     costs O(m + k) a step; one that joins late catches up by a triangular solve. Where steps become
-    more than features, the posterior takes them in, and the counting of steps begins anew.
+    more than features, the posterior takes them in, and the counting of steps begins again.
     """
 
     def __init__(self, pool: Candidates, posterior: Posterior) -> None:
@@ -62,14 +62,14 @@ class Hallucinations:
         """Return the part of a variance, now, that more evaluations can take away."""
         self._catch_up()
         x, f, k = self._X[at : at + 1], self._F[at : at + 1], len(self._taken)
-        own = float(self._posterior.model_covariance_from(x, f, x, f)[0, 0])
-        return max(own - float(self._G[at, :k] @ self._G[at, :k]), 0.0)
+        before = float(self._posterior.model_covariance_from(x, f, x, f)[0, 0])
+        return max(before - float(self._G[at, :k] @ self._G[at, :k]), 0.0)
 
     def take(self, at: int, count: int) -> None:
         """Take the row at a place `count` times."""
         self._catch_up()
         if len(self._taken) >= max(MANY, self._F.shape[1]):
-            self._begin_anew()
+            self._begin_again()
         k, x, f = len(self._taken), self._X[at : at + 1], self._F[at : at + 1]
         c: Vector = self._posterior.model_covariance_from(self._X, self._F, x, f)[:, 0]
         c -= self._G[:, :k] @ self._G[at, :k]
@@ -95,7 +95,7 @@ class Hallucinations:
             self._known = len(self.steps)
         return self._now
 
-    def _begin_anew(self) -> None:
+    def _begin_again(self) -> None:
         """Let the posterior take in all steps."""
         self._posterior = self.now()
         self._F = self._posterior.features(self._X)
