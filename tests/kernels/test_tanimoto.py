@@ -54,7 +54,7 @@ def test_large_blocks_are_cut_without_seams(
 ) -> None:
     """Sparse ones go by ones, dense ones by words, both in pieces."""
     monkeypatch.setattr(tanimoto, "CACHED", 5000)
-    monkeypatch.setattr(tanimoto, "SPREAD", 150)
+    monkeypatch.setattr(tanimoto, "UNPACKED", 150)
     X, Z = (fingerprints(i, n, 300, share) for i, n in enumerate(shape))
     K = nr.Tanimoto()(nr.BitPool(X).X, nr.BitPool(Z).X)
     np.testing.assert_array_equal(K, slow_tanimoto(X, Z))

@@ -108,10 +108,6 @@ def _matern12(S: Matrix) -> None:
     np.exp(S, out=S)
 
 
-def _matern32(S: Matrix) -> None:
-    _decayed(S, 3.0)
-
-
 def _matern52(S: Matrix) -> None:
     r = np.sqrt(5.0 * S)
     S *= 5.0 / 3.0
@@ -133,11 +129,11 @@ def _slope32(S: Matrix) -> None:
 
 
 def _slope52(S: Matrix) -> None:
-    _decayed(S, 5.0)
+    _matern32(S, 5.0)
     S *= -5.0 / 3.0
 
 
-def _decayed(S: Matrix, factor: float) -> None:
+def _matern32(S: Matrix, factor: float = 3.0) -> None:
     """Turn S into (1 + r)·e^(−r) with r = √(factor·S)."""
     S *= factor
     np.sqrt(S, out=S)

@@ -16,8 +16,8 @@ from noregret.storable import storable
 Words: TypeAlias = npt.NDArray[np.uint64]  # (rows, words)
 Counts: TypeAlias = npt.NDArray[np.float32]  # whole numbers, exact up to 2²⁴
 Bytes: TypeAlias = npt.NDArray[np.uint8]
-CACHED = 1 << 16  # words or bytes of pairs that stay in a core's own cache
-SPREAD = 1 << 12  # rows whose bits are spread over bytes at a time, at most
+CACHED = 1 << 16  # words or bytes of pairs that stay in the cache of a core
+UNPACKED = 1 << 12  # rows whose bits are unpacked to bytes at a time, at most
 FEW, PAIRS = 16, 1 << 13  # rows and pairs from which on adding bytes costs less than counting …
 SPARSE = 12  # … where a word of 64 bits has at most so many ones, on average
 
@@ -28,11 +28,11 @@ SPARSE = 12  # … where a word of 64 bits has at most so many ones, on average
 class Tanimoto(KernelBase):
     """Tanimoto kernel on fingerprints: k(x, z) = |x ∧ z|/|x ∨ z|, the share of bits in common.
 
-    Two empty fingerprints have 1. For rows of a `BitPool`. Words of 64 bits are joined and their
-    ones counted: 2048 bits are 32 words a pair. Where fingerprints are sparse and a block is large,
-    bits of one side are spread over bytes once, and the bytes under the ones of each row of the
-    other side added up: as many bytes a pair as there are ones. Either way counts are exact, so
-    that a value does not depend on the block it was computed in.
+    For rows of a `BitPool`; two empty fingerprints have k = 1. Words of 64 bits are joined by "and"
+    and their ones counted: 2048 bits are 32 words per pair. Where fingerprints are sparse and a
+    block is large, the bits of one side are unpacked to bytes once, and the bytes at the ones of
+    each row of the other side added up: as many bytes per pair as there are ones. Either way counts
+    are exact, so that a value does not depend on the block in which it is computed.
 
     Source: Gower (1971), for positive definiteness; Ralaivola et al. (2005), for molecules.
 
@@ -59,7 +59,7 @@ class Tanimoto(KernelBase):
         return K
 
     def diagonal(self, X: Rows) -> Vector:
-        if len(X):  # a prior has seen no rows, of no kind
+        if len(X):  # empty rows may be of any type
             _words(X)
         return np.ones(len(X))
 
@@ -74,11 +74,6 @@ def _words(X: Rows) -> Words:
     return np.ascontiguousarray(X).view(np.uint64)
 
 
-def _ones(A: Words) -> Counts:
-    """Return how many bits of each row are set."""
-    return _added(np.bitwise_count(A))
-
-
 def _added(counts: Bytes) -> Counts:
     """Return the sum of each row: exact, and three times as fast as summing bytes."""
     sums: Counts = counts.astype(np.float32) @ np.ones(counts.shape[1], dtype=np.float32)
@@ -87,12 +82,12 @@ def _added(counts: Bytes) -> Counts:
 
 def _write_shares(A: Words, B: Words, out: Matrix) -> None:
     """Write |x ∧ z|/|x ∨ z| by whichever way costs less; A has no more rows than B."""
-    a, b = _ones(A), _ones(B)
+    a, b = _added(np.bitwise_count(A)), _added(np.bitwise_count(B))
     large = len(A) >= FEW and len(A) * len(B) >= PAIRS
     if not large or a.max() > 255 or a.mean() > SPARSE * A.shape[1]:
         return _by_words(A, B, a, b, out)
-    for start in range(0, len(B), SPREAD):
-        part = slice(start, start + SPREAD)
+    for start in range(0, len(B), UNPACKED):
+        part = slice(start, start + UNPACKED)
         _by_ones(A, B[part], a, b[part], out[:, part])
     return None
 
@@ -122,20 +117,20 @@ def _by_ones(A: Words, B: Words, a: Counts, b: Counts, out: Matrix) -> None:
 
     At most 255 are in common, so that bytes hold the sums.
     """
-    bits, order = _spread_out(B), np.argsort(a, kind="stable")
-    points = _places_of_ones(A[order], a[order])
+    bits, order = _unpacked(B), np.argsort(a, kind="stable")
+    ones = _positions_of_ones(A[order], a[order])
     step = max(1, CACHED // len(B))
     for top in range(0, len(A), step):
         rows = order[top : top + step]
         common: Bytes = np.zeros((len(rows), len(B)), dtype=np.uint8)
         some = np.empty_like(common)
-        for one in points[: int(a[rows[-1]]), top : top + step]:
+        for one in ones[: int(a[rows[-1]]), top : top + step]:
             np.take(bits, one, axis=0, out=some, mode="clip")
             np.add(common, some, out=common)
         out[rows] = _share(common.astype(np.float32), a[rows, None], b)
 
 
-def _spread_out(B: Words) -> Bytes:
+def _unpacked(B: Words) -> Bytes:
     """Return a row for each bit, a byte for each row of B, and a row of zeros behind them."""
     packed = np.ascontiguousarray(B.view(np.uint8).T)
     bits: Bytes = np.zeros((8 * len(packed) + 1, len(B)), dtype=np.uint8)
@@ -145,13 +140,13 @@ def _spread_out(B: Words) -> Bytes:
     return bits
 
 
-def _places_of_ones(A: Words, a: Counts) -> npt.NDArray[np.int64]:
+def _positions_of_ones(A: Words, a: Counts) -> npt.NDArray[np.int64]:
     """Return a column for each row of A: its bits that are set, then the row of zeros."""
     bits = 64 * A.shape[1]
     ones = np.unpackbits(A.view(np.uint8), axis=1).view(np.bool_)
-    points = np.full((len(A), int(a.max())), bits, dtype=np.int64)
-    points[np.arange(points.shape[1]) < a[:, None]] = np.flatnonzero(ones) % bits
-    return np.ascontiguousarray(points.T)
+    positions = np.full((len(A), int(a.max())), bits, dtype=np.int64)
+    positions[np.arange(positions.shape[1]) < a[:, None]] = np.flatnonzero(ones) % bits
+    return np.ascontiguousarray(positions.T)
 
 
 def _share(common: Counts, a: Counts, b: Counts) -> Matrix:

@@ -1,4 +1,4 @@
-"""From the columns of a table to features, the same way for the pool and for rows that come later.
+"""How columns of a table become features, in the pool and in rows that are told later.
 
 A column of numbers is one feature. A column of levels is one feature per level (1 where a row has
 it, else 0), or one feature of codes; levels are sorted, so that their order is always the same.
@@ -176,8 +176,7 @@ class Encoding:
             row, feature = bad[0].tolist()
             groups = zip(self.columns, self.groups.values(), strict=True)
             at = next(column for column, group in groups if feature in group)
-            cells = (cell for batch in given.batches([at.name]) for cell in batch.column(0))
-            cell = next(cell for number, cell in enumerate(cells) if number == row)
+            cell = arrow().Table.from_batches(given.batches([at.name])).column(0)[row]
             raise ArgumentError(
                 f"{name}: row {row} has {cell.as_py()!r} in column {at.name!r}, which must hold "
                 f"{at.rule}. Correct such rows, or leave them out."

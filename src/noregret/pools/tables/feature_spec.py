@@ -1,4 +1,4 @@
-"""What a user wants of a table: which columns, and how they become features."""
+"""Which columns of a table become features, and how."""
 
 from __future__ import annotations
 
@@ -84,20 +84,19 @@ def _names(argument: str, names: object) -> tuple[str, ...]:
     for name in listed:
         if not isinstance(name, str):
             raise ArgumentError(f"{argument} must list column names, as strings, got {name!r}.")
-    repeated = [name for name, count in Counter(listed).items() if count > 1]
-    if repeated:
-        raise ArgumentError(f"{argument} names the column {repeated[0]!r} more than once.")
+    for name, count in Counter(listed).items():
+        if count > 1:
+            raise ArgumentError(f"{argument} names the column {name!r} more than once.")
     return listed
 
 
 def _require_column(label: str, column: str, known: list[str]) -> None:
     count = known.count(column)
-    if count == 1:
-        return
     if count > 1:
         raise PoolError(f"{label} has {count} columns named {column!r}; names must differ.")
-    listed = ", ".join(repr(name) for name in known[:12]) + (", ..." if len(known) > 12 else "")
-    raise PoolError(f"{label} has no column {column!r}; it has {listed or 'none'}.")
+    if not count:
+        names = ", ".join(map(repr, known[:12])) + (", ..." if len(known) > 12 else "")
+        raise PoolError(f"{label} has no column {column!r}; it has {names or 'none'}.")
 
 
 def _kind(label: str, column: str, type_: pa.DataType, categorical: bool) -> Kind:
@@ -117,7 +116,7 @@ def _kind(label: str, column: str, type_: pa.DataType, categorical: bool) -> Kin
     elif types.is_nested(inner):
         way_out = "Give each of its entries a column of its own"
     raise PoolError(
-        f"{label}: column {column!r} is of type {type_}, which is no feature as it is. {way_out}, "
+        f"{label}: column {column!r} is of type {type_}, which cannot be a feature. {way_out}, "
         "or leave it out by features=[...]."
     )
 

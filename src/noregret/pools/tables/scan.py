@@ -1,6 +1,6 @@
-"""The first pass over a table: which levels and ranges it has, and which rows miss something.
+"""Two passes over a table: the first finds levels, ranges and missing values, the second gives features.
 
-A second pass gives the features, so that a table is never held in memory beside them.
+So a table is never held in memory beside its features.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Source:
     def walk(
         self, columns: Sequence[str], label: str, *, progress: bool
     ) -> Iterator[pa.RecordBatch]:
-        """Read these columns, showing how far it is once that takes long."""
+        """Read these columns, with a progress bar once that takes long."""
         with Display(label, total=self.rows, shown=progress) as display:
             for batch in self.batches(columns):
                 yield batch
@@ -84,7 +84,7 @@ def _table_of(label: str, frame: object) -> pa.Table:
 
 
 class UnsettledError(PoolError):
-    """A type that was guessed from the first block does not fit a later one."""
+    """The type of a column was guessed from the first block and does not fit a later one."""
 
 
 def csv_source(path: Path, schema: pa.Schema = None) -> Source:
