@@ -37,7 +37,7 @@ class KernelError(NoRegretError, ValueError):
 
 
 class AskError(NoRegretError, ValueError):
-    """There is nothing that could be asked for."""
+    """There is nothing to ask for."""
 
 
 class ExhaustedError(AskError):
@@ -45,7 +45,7 @@ class ExhaustedError(AskError):
 
 
 class TellError(NoRegretError, ValueError):
-    """What was told does not fit what was asked, or is not a number."""
+    """The values told do not fit what was asked, or are not numbers."""
 
 
 class NothingToldError(NoRegretError, ValueError):

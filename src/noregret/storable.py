@@ -1,4 +1,4 @@
-"""Which classes a saved run may hold, each under a tag that never changes."""
+"""The classes that a saved run may hold, each under a tag that never changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def storable(tag: str) -> Callable[[type[Part]], type[Part]]:
             raise ArgumentError(f"storable({tag!r}) is for dataclasses, got {part!r}.")
         known = _BY_TAG.get(tag, part)
         if repr(known) != repr(part):  # the same name: defined again, as in notebooks
-            raise ArgumentError(f"storable({tag!r}): {known!r} has this tag.")
+            raise ArgumentError(f"storable({tag!r}): {known!r} has this tag. Choose another.")
         _BY_TAG[tag], _TAGS[part] = part, tag
         return part
 

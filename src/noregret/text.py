@@ -6,7 +6,7 @@ import math
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """Return how many there are, of one or several.
+    """Return a number with its noun, in the singular or plural.
 
     >>> counted(1, "point"), counted(2, "point"), counted(3, "switch", "switches")
     ('1 point', '2 points', '3 switches')
@@ -15,7 +15,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def times(count: int) -> str:
-    """Return how often.
+    """Return how often, in words.
 
     >>> times(1), times(2), times(3)
     ('once', 'twice', '3 times')
@@ -24,7 +24,7 @@ def times(count: int) -> str:
 
 
 def digits(value: float, std: float, least: int = 6) -> str:
-    """Write a value with the digits that its deviation leaves, and at least so many.
+    """Write a value with as many digits as its deviation allows, and at least `least`.
 
     >>> digits(0.93659, 0.34), digits(-76340.123456, 0.0002), digits(1e12, 1e-9)
     ('0.93659', '-76340.1235', '1000000000000')

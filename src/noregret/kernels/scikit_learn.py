@@ -1,4 +1,4 @@
-"""Kernels of scikit-learn, recognised and seen as ours; nothing of it is imported here."""
+"""Kernels of scikit-learn, recognised and wrapped; nothing of it is imported here."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def parts_of(kernel: Scikit) -> list[object]:
 
 
 def seen(kernel: Scikit) -> ScikitKernel:
-    """Return the kernel as one of ours, unless it adds noise, which is no part of f."""
+    """Return the kernel, wrapped; raise if it adds noise, which is no part of f."""
     module: ModuleType = sys.modules[MODULE]
     for part in parts_of(kernel):
         if isinstance(part, module.WhiteKernel):

@@ -1,4 +1,4 @@
-"""What the rest of the house asks of a domain: a finite pool, or a box."""
+"""What the library asks of a domain: a finite pool, or a box."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Keys: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.str_]  # names, or row 
 
 @runtime_checkable
 class Domain(Protocol):
-    """Where candidates live: how their features look outside, and how they are kept inside."""
+    """Where candidates live; translates between features as users see them and as they are kept."""
 
     __slots__ = ()
 

@@ -22,10 +22,10 @@ EXACT = 2**53  # up to which every whole number is a float64
 class MappedPool(FeaturePool):
     """Hold candidates as rows of an .npy file, read as they are needed.
 
-    The file is mapped into memory, never loaded: the system keeps of it what it has room for.
-    Numbers of any width are read as float64. Opening reads the file once, to refuse what is not
-    finite; choices are those of `Pool(np.load(path))`, and so is the fingerprint, so that a saved
-    run goes on with either. Leave the file alone while a run uses it.
+    The file is mapped into memory, never loaded: the system keeps in memory what it has room for.
+    Numbers of any width are read as float64. Opening reads the file once, to refuse values that are
+    not finite. Choices and fingerprint are those of `Pool(np.load(path))`, so that a saved run goes
+    on with either. Leave the file alone while a run uses it.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "features.npy"
@@ -83,7 +83,7 @@ def _opened(path: Path) -> npt.NDArray[Any]:
         raise PoolError(f"{path} cannot be read as an .npy file: {error}.") from error
     if not isinstance(array, np.ndarray):
         array.close()
-        raise PoolError(f"{path} is an archive of arrays; give the .npy file of one of them.")
+        raise PoolError(f"{path} is an archive of arrays; save one of them as an .npy file.")
     if array.dtype.kind not in "fiub":
         raise PoolError(f"{path} must hold numbers, got dtype {array.dtype}.")
     if array.ndim != 2 or 0 in array.shape:

@@ -43,8 +43,9 @@ def read_pool(
     Tables are read in two passes, a block of rows at a time, as by `Pool.from_frame`, which
     explains `features`, `name`, `categorical`, `categories`, `missing` and `scale`. Only columns
     that are needed are read; the features are held once, and the table never. Where they do not
-    fit memory, `into="features.npy"` writes them there, all or nothing and over what was there,
-    and maps that file. An .npy file holds features alone and is mapped, not loaded: a `MappedPool`.
+    fit memory, `into="features.npy"` writes them to that file and maps it; an older file of that
+    name is replaced once all is written. An .npy file holds features alone and is mapped, not
+    loaded: a `MappedPool`.
 
     A CSV file needs a header; fields are separated by commas, and empty ones, NA, NaN or null are
     missing. Reading tables needs the extra `tables` (PyArrow).
@@ -113,19 +114,19 @@ def _target(into: Path) -> Path:
 
 def _written(scan: TableScan, target: Path, progress: bool) -> MappedPool:
     """Write features to a file as they come, and map it."""
-    name, keys = target.with_name(f".{target.name}.{secrets.token_hex(6)}"), list[Keys]()
+    draft, keys = target.with_name(f".{target.name}.{secrets.token_hex(6)}"), list[Keys]()
     header = {"descr": "<f8", "fortran_order": False, "shape": scan.shape}
     try:
-        with name.open("xb") as file:
+        with draft.open("xb") as file:
             np.lib.format.write_array_header_1_0(file, header)
-            for X, names in scan.blocks(progress=progress):
+            for X, block in scan.blocks(progress=progress):
                 file.write(X.astype("<f8").data)
-                keys.append(names)
-        names_ = scan.names(keys)
-        os.replace(name, target)
+                keys.append(block)
+        names = scan.names(keys)
+        os.replace(draft, target)
     except BaseException as error:
-        name.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise PoolError(f"cannot write {target}: {error}.") from error
         raise
-    return mapped(target, names_, scan.encoding)
+    return mapped(target, names, scan.encoding)

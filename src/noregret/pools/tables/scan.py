@@ -1,6 +1,6 @@
-"""Two passes over a table: the first finds levels, ranges and missing values, the second gives features.
+"""Two passes over a table, so that it is never held in memory beside its features.
 
-So a table is never held in memory beside its features.
+The first finds levels, ranges and missing values, the second gives the features.
 """
 
 from __future__ import annotations

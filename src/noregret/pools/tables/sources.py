@@ -20,7 +20,7 @@ BLOCK_BYTES = 1 << 22  # types are first guessed from so much; some thirty block
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A table that can be read again and again, a block of rows at a time."""
+    """A table that can be read several times, a block of rows at a time."""
 
     label: str  # what messages call it
     schema: pa.Schema  # names and types of its columns
