@@ -27,6 +27,7 @@ BASELINES: dict[str, Callable[..., nr.Optimizer]] = {
 every_model = pytest.mark.parametrize("name", MODELS)
 every_algorithm = pytest.mark.parametrize("name", [*MODELS, *BASELINES])
 LINE = np.linspace(0, 1, 25)[:, None]
+CLOSE = np.repeat(np.linspace(0, 1, 6), 4) + 1e-9 * np.tile(np.arange(4), 6)
 
 
 def build(
@@ -176,8 +177,7 @@ def test_no_point_has_variance(name: str) -> None:
 @pytest.mark.parametrize("noise_std", [0.1, 1e-4, 1e-6])
 def test_rows_a_billionth_apart(name: str, noise_std: float) -> None:
     """Replicates of one recipe, weighed on a very good balance."""
-    X = np.repeat(np.linspace(0, 1, 6), 4) + 1e-9 * np.tile(np.arange(4), 6)
-    optimizer = build(name, nr.Pool(X[:, None]), kernel=nr.RBF(0.3), noise_std=noise_std)
+    optimizer = build(name, nr.Pool(CLOSE[:, None]), kernel=nr.RBF(0.3), noise_std=noise_std)
     best = run(optimizer, lambda x: float(np.sin(3 * x[0])), budget=30)
     assert best.mean == pytest.approx(np.sin(3 * best.x[0]), abs=max(0.05, noise_std))
     assert best.mean > 0.9 or name in BASELINES
@@ -194,9 +194,8 @@ def test_almost_no_noise(name: str) -> None:
 @every_algorithm
 def test_a_history_that_nearly_coincides(name: str) -> None:
     """Old records told at once, replicates a billionth apart, noise below all rounding."""
-    X = np.repeat(np.linspace(0, 1, 6), 4) + 1e-9 * np.tile(np.arange(4), 6)
-    optimizer = build(name, nr.Pool(X[:, None]), kernel=nr.RBF(0.3), noise_std=1e-9)
-    optimizer.tell(range(24), np.sin(3 * X))
+    optimizer = build(name, nr.Pool(CLOSE[:, None]), kernel=nr.RBF(0.3), noise_std=1e-9)
+    optimizer.tell(range(24), np.sin(3 * CLOSE))
     with only_jitter():  # the Gram matrix has rank 6 to within 1e-16, and a ridge of 1e-18
         best = run(optimizer, lambda x: float(np.sin(3 * x[0])), budget=30)
     assert best.mean == pytest.approx(np.sin(3 * best.x[0]), abs=1e-4)
@@ -205,9 +204,8 @@ def test_a_history_that_nearly_coincides(name: str) -> None:
 
 def test_digits_lost_are_told() -> None:
     """Who measures replicates without noise must learn that rounding was repaired."""
-    X = np.repeat(np.linspace(0, 1, 6), 4) + 1e-9 * np.tile(np.arange(4), 6)
-    optimizer = build("gp_ucb", nr.Pool(X[:, None]), kernel=nr.RBF(0.3), noise_std=1e-9)
-    optimizer.tell(range(24), np.sin(3 * X))
+    optimizer = build("gp_ucb", nr.Pool(CLOSE[:, None]), kernel=nr.RBF(0.3), noise_std=1e-9)
+    optimizer.tell(range(24), np.sin(3 * CLOSE))
     with pytest.warns(NumericalWarning, match="nearly coincide at this noise"):
         optimizer.ask()
 

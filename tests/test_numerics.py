@@ -64,7 +64,7 @@ def test_a_million_told_by_mini_itself() -> None:
 
 
 def equals_refactorised(posterior: ExactPosterior, X: Matrix) -> None:
-    """Assert that a posterior that was carried is one made afresh, to n·eps·cond(A)."""
+    """Assert that a posterior that was carried is one refactorised, to n·eps·cond(A)."""
     fresh = posterior.rebuilt(posterior.observed)
     off, kappa = rounding(posterior), float(posterior.kernel.diagonal(X).max())
     scale = float(np.abs(posterior.observed.y).max())
@@ -139,7 +139,7 @@ def long_run(updates: int, noise_std: float) -> None:
     equals_refactorised(posterior, X)
     cache.refresh(np.arange(100))
     fresh, off = posterior.rebuilt(posterior.observed), rounding(posterior)
-    # Each of up to n columns since a row was made afresh adds n·EPS of rounding.
+    # Each of up to n columns since a row was last refreshed adds n·EPS of rounding.
     atol = min(off, 1e-6)
     np.testing.assert_allclose(cache.variance, fresh.variance(X), rtol=0, atol=atol)
     np.testing.assert_allclose(cache.mean, fresh.mean(X), rtol=0, atol=off)
@@ -147,7 +147,7 @@ def long_run(updates: int, noise_std: float) -> None:
 
 @pytest.mark.parametrize("noise_std", [1.0, 1e-2])
 def test_nothing_drifts(noise_std: float) -> None:
-    """Carried for hundreds of updates, compared with sums made afresh."""
+    """Carried for hundreds of updates, compared with sums made from the start."""
     long_run(400, noise_std)
 
 

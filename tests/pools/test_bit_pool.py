@@ -16,6 +16,7 @@ from noregret.errors import ArgumentError, PoolError
 from noregret.pools import Candidates, Points
 
 B = np.random.default_rng(0).integers(0, 2, (6, 21))
+PACKED, FULL = np.packbits(B, axis=1), np.full((2, 3), 255, dtype=np.uint8)
 WIDTHS = st.sampled_from([1, 2, 7, 8, 9, 63, 64, 65, 100, 128])
 
 
@@ -135,44 +136,23 @@ def test_points_off_the_pool_are_recognised() -> None:
     np.testing.assert_array_equal(rows[1], nr.BitPool(B).X[2])
 
 
-WRONG: dict[str, Any] = {
-    "two": B + 1,
-    "NaN": np.where(B == 1, np.nan, 0.0),
-    "words": [["a", "b"]],
-    "ragged": [[1, 0], [1]],
-    "flat": B[0],
-    "no rows": B[:0],
-    "no bits": B[:, :0],
-    "nothing": None,
-}
-
-
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: nr.BitPool(WRONG["two"]), "must hold 0 and 1 only, got 2 in row 0"),
-        (lambda: nr.BitPool(np.packbits(B, axis=1)), "need packed=True"),
-        (lambda: nr.BitPool(WRONG["NaN"]), "must hold 0 and 1 only, got nan"),
-        (lambda: nr.BitPool(WRONG["words"]), "must hold 0 and 1 only"),
-        (lambda: nr.BitPool(WRONG["ragged"]), "rows of equal length"),
-        (lambda: nr.BitPool(WRONG["flat"]), r"one fingerprint per row.*shape \(21,\)"),
-        (lambda: nr.BitPool(WRONG["no rows"]), r"shape \(0, 21\)"),
-        (lambda: nr.BitPool(WRONG["no bits"]), r"shape \(6, 0\)"),
-        (lambda: nr.BitPool(WRONG["nothing"]), r"shape \(\)"),
+        (lambda: nr.BitPool(B + 1), "must hold 0 and 1 only, got 2 in row 0"),
+        (lambda: nr.BitPool(PACKED), "need packed=True"),
+        (lambda: nr.BitPool(np.where(B == 1, np.nan, 0.0)), "must hold 0 and 1 only, got nan"),
+        (lambda: nr.BitPool([["a", "b"]]), "must hold 0 and 1 only"),
+        (lambda: nr.BitPool([[1, 0], [1]]), "rows of equal length"),
+        (lambda: nr.BitPool(B[0]), r"one fingerprint per row.*shape \(21,\)"),
+        (lambda: nr.BitPool(B[:0]), r"shape \(0, 21\)"),
+        (lambda: nr.BitPool(B[:, :0]), r"shape \(6, 0\)"),
+        (lambda: nr.BitPool(None), r"shape \(\)"),
         (lambda: nr.BitPool(B, packed=True), "must be uint8.*got int64"),
         (lambda: nr.BitPool(B, bits=20), "bits= goes with packed=True"),
-        (
-            lambda: nr.BitPool(np.packbits(B, axis=1), packed=True, bits=25),
-            "3 bytes per row hold 24 bits",
-        ),
-        (
-            lambda: nr.BitPool(np.packbits(B, axis=1), packed=True, bits=0),
-            r"BitPool\(bits=.*at least 1",
-        ),
-        (
-            lambda: nr.BitPool(np.full((2, 3), 255, dtype=np.uint8), packed=True, bits=21),
-            "bits behind the first 21 are set",
-        ),
+        (lambda: nr.BitPool(PACKED, packed=True, bits=25), "3 bytes per row hold 24 bits"),
+        (lambda: nr.BitPool(PACKED, packed=True, bits=0), r"BitPool\(bits=.*at least 1"),
+        (lambda: nr.BitPool(FULL, packed=True, bits=21), "bits behind the first 21 are set"),
         (lambda: nr.BitPool(B, names=["a"]), "1 names for 6 candidates"),
     ],
 )

@@ -184,17 +184,11 @@ def test_npy_is_mapped(tmp_path: Path) -> None:
     pool = nr.read_pool(path)
     assert isinstance(pool, nr.MappedPool)
     assert pool.fingerprint() == nr.Pool(X).fingerprint()
-    settings: list[dict[str, object]] = [
-        {"features": ["x"]},
-        {"name": "id"},
-        {"missing": "drop"},
-        {"scale": "unit"},
-        {"categories": "codes"},
-        {"into": tmp_path / "y.npy"},
-    ]
-    for setting in settings:
+    settings = {"features": ["x"], "name": "id", "missing": "drop", "scale": "unit"}
+    settings |= {"categories": "codes", "into": str(tmp_path / "y.npy")}
+    for name, value in settings.items():
         with pytest.raises(ArgumentError, match=r"\.npy file: its features are taken as they are"):
-            nr.read_pool(path, **setting)  # type: ignore[arg-type]  # one each
+            nr.read_pool(path, **{name: value})  # type: ignore[arg-type]  # one each
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.csv"])
@@ -290,11 +284,8 @@ def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(PoolError, match="'a' occurs 2 times"):
         nr.read_pool(bad, name="id", into=target)
     assert target.read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "bad.csv",
-        "features.npy",
-        "good.csv",
-    ]
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["bad.csv", "features.npy", "good.csv"]
     np.testing.assert_array_equal(np.load(target), [[1.0], [2.0]])
     again = nr.read_pool(good, name="id", scale="unit", into=target)
     np.testing.assert_array_equal(again.rows(np.arange(2)), [[0.0], [1.0]])

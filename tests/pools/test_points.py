@@ -32,11 +32,8 @@ def test_rows_are_found_by_their_features(seed: int) -> None:
 
 def test_equal_hashes_are_not_taken_for_equal_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chance must not mistake one candidate for another."""
-
-    def clashing(X: Matrix) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-        return np.zeros(len(X), dtype=np.uint64)
-
-    monkeypatch.setattr("noregret.pools.row_lookup.hashed", clashing)
+    clashing = "noregret.pools.row_lookup.hashed"
+    monkeypatch.setattr(clashing, lambda X: np.zeros(len(X), dtype=np.uint64))
     assert RowLookup(nr.Pool(X)).rows(X[[7, 3]]).tolist() == [7, 3]
     assert RowLookup(nr.Pool(X)).rows(X[[7]] + 1.0).tolist() == [-1]
 

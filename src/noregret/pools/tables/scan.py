@@ -87,18 +87,23 @@ def scan_table(source: Source, spec: FeatureSpec, *, progress: bool) -> TableSca
         name: Number(name, scaled) if kind == "number" else Choice(name, onehot)
         for name, kind in spec.kinds(source).items()
     }
-    gaps = _Gaps()
+    incomplete = _Incomplete()
     for batch in source.walk(_with(spec.name, list(columns)), "rows read", progress=progress):
         looked = {name: column.look(batch.column(name)) for name, column in columns.items()}
         masks = {name: mask for name, (_, mask) in looked.items()}
         if spec.name is not None:
             masks[spec.name] = present(names_of(spec.name, batch.column(spec.name)))
-        kept = gaps.add(masks, batch.num_rows)
+        kept = incomplete.add(masks, batch.num_rows)
         for name, (values, _) in looked.items():
             columns[name] = columns[name].extended(values, kept)
-    gaps.judge(source.label, spec)
+    incomplete.judge(source.label, spec)
     encoding = Encoding(tuple(columns.values()))
-    return TableScan(replace(source, rows=gaps.rows), encoding, spec.name, gaps.rows - gaps.missing)
+    return TableScan(
+        replace(source, rows=incomplete.rows),
+        encoding,
+        spec.name,
+        incomplete.rows - incomplete.missing,
+    )
 
 
 def _with(name: str | None, columns: list[str]) -> list[str]:
@@ -107,7 +112,7 @@ def _with(name: str | None, columns: list[str]) -> list[str]:
 
 @final
 @dataclass(slots=True)
-class _Gaps:
+class _Incomplete:
     """Rows that miss a feature or their name."""
 
     rows: int = 0
