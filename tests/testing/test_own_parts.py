@@ -13,9 +13,10 @@ import pytest
 from sklearn.gaussian_process import kernels as theirs
 
 import noregret as nr
-from noregret.batching import BatchRule
-from noregret.kernels import CandidateEffect, WithEffect, as_kernel, quadrature
+from noregret.batching import BatchRule, BatchRuleBase
+from noregret.kernels import CandidateEffect, KernelBase, WithEffect, as_kernel, quadrature
 from noregret.pools import Candidates, Domain, Points
+from noregret.pools.stored import StoredPool
 from noregret.testing import (
     BatchRuleSuite,
     DomainSuite,
@@ -25,7 +26,7 @@ from noregret.testing import (
     Suite,
     WidthSuite,
 )
-from noregret.widths import Width
+from noregret.widths import Width, WidthBase
 from strategies import MODELS
 
 RNG = np.random.default_rng(4)
@@ -157,3 +158,17 @@ def cases() -> Iterator[Any]:
 def test_a_part_of_the_library_keeps_the_rule(of: Suite[Any], rule: str) -> None:
     """A rule that the library's own parts do not keep could be asked of nobody."""
     getattr(of, rule)()
+
+
+def test_every_public_part_is_here() -> None:
+    """A part that is added passes the suite of its kind, or is not added."""
+    public = [getattr(nr, name) for name in nr.__all__]
+    parts = {type(of.make()) for _, of in suites() if not isinstance(of, PolicySuite)}
+    kinds = (KernelBase, WidthBase, BatchRuleBase, StoredPool)
+    wanted = {part for part in public if isinstance(part, type) and issubclass(part, kinds)}
+    assert len(wanted) > 25
+    assert wanted - parts == set()
+    tried = {part.func if isinstance(part, partial) else part for part in POLICIES.values()}
+    algorithms = {part for part in public if part in vars(nr.algorithms).values()}
+    assert len(algorithms) >= 16
+    assert algorithms - tried == set()

@@ -84,10 +84,11 @@ class BatchRuleSuite(Suite[BatchRule]):
         assert first == again, "an earlier batch changes how the same rule fills a later one"
 
     def _check_ratios(self, under_way: int) -> None:
+        limit = self.limit()
         for case, scale in ((case, scale) for case in range(CASES) for scale in SCALES):
             ratio = self.filled(case, 40, scale, under_way).ratio
-            assert ratio <= self.limit() * (1 + 1e-6), (
-                f"stale variances are {ratio:.4g} times too large"
+            assert ratio <= limit * (1 + 1e-6), (
+                f"stale variances are {ratio:.4g} times the true ones, the limit being {limit:g}"
             )
 
     def filled(

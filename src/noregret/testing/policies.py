@@ -57,12 +57,14 @@ class PolicySuite(Suite[Policy[Any]]):
             assert found == play(plain, 1), "who looks is given other candidates"
 
     def test_it_goes_on_after_failures_and_with_work_under_way(self) -> None:
-        """Evaluations fail, and several workers ask before anything is told."""
+        """Evaluations fail, several workers ask, and values come late and in parts."""
         optimizer = self.optimizer()
         optimizer.fail(optimizer.ask(at_most=3))
         batch = optimizer.ask(at_most=2)
         optimizer.tell(batch, [FAILED] * len(batch))
-        for batch in [optimizer.ask(at_most=3, worker=worker) for worker in "abc"][::-1]:
+        batches = [optimizer.ask(at_most=3, worker=worker) for worker in "abc"]
+        optimizer.tell(batches[0][:1], measured(batches[0])[:1])  # the others may follow later
+        for batch in [optimizer.ask(at_most=2, worker="d"), *batches[::-1]]:
             optimizer.tell(batch, measured(batch))
         play(optimizer, 2)
 
