@@ -176,7 +176,6 @@ def private_names_of_others(path: Path) -> Iterator[str]:
 OUTSIDE = ("tests", "evaluation", "examples")
 FOREIGN = {"_exit", "_evalfull", "_randn", "_california_housing"}  # of Python, cma and scikit-learn
 NOT_YET = {
-    "tests/evaluation/problems",
     "tests/test_oddities.py",
 }
 

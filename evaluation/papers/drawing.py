@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from itertools import product
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -72,28 +73,30 @@ class Panel:
 
 
 def panels(
-    shown: Sequence[tuple[Runs, str, Panel]],
+    runs: Runs,
+    shown: Sequence[Panel],
     columns: int,
     *,
     title_size: int = 9,
+    say_history: bool = False,
     share: bool = False,
-    **size: Any,
+    **size: float,
 ) -> Figure:
-    """Draw panels row by row, each of some runs and with its title."""
-    rows = len(shown) // columns
+    """Draw panels row by row, for every panel of the runs and every problem."""
+    drawn = []
+    for which, name, panel in product(runs.sweep.panels, runs.sweep.problems, shown):
+        part = runs.of(name, panel=which, history=panel.history)
+        after = f"after {panel.history} evaluations" if panel.history else "from nothing"
+        title = part.title + (f", {which}" if which else "")
+        drawn.append((part, f"{title},\n{after}" if say_history else title, panel))
+    rows = len(drawn) // columns
     figure = canvas(rows, columns, **size)
     grid = figure.subplots(rows, columns, sharex=share, squeeze=False)
-    for axes, (runs, title, panel) in zip(grid.flat, shown, strict=True):
-        panel.draw(axes, runs)
+    for axes, (part, title, panel) in zip(grid.flat, drawn, strict=True):
+        panel.draw(axes, part)
         axes.set_title(title, fontsize=title_size)
     under_all(figure)
     return figure
-
-
-def by_problem(runs: Runs, panel: Panel, *, title_size: int = 9) -> Figure:
-    """Draw a panel for every problem, side by side."""
-    shown = [(one, one.title, panel) for one in runs.each()]
-    return panels(shown, len(shown), title_size=title_size)
 
 
 def under_all(figure: Figure) -> None:

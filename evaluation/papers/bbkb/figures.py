@@ -7,50 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaluation.papers.curves import Band, Runs
-from evaluation.papers.drawing import Panel, by_problem, panels
-from evaluation.papers.plates import Claim, Plate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from evaluation.papers.plates import Claim, plates
 
 OURS = GLOBAL, LOCAL = "Global-BBKB", "GlobalLocal-BBKB"
 EVOLUTION, GREEDY = "REG-EVOLUTION", "EPS-GREEDY"
 FIRST, INIT = 2000, 2000
 WORKERS = "hours on 128 workers"
 NEARLY = 1.5  # times the best
-
-
-def _by_panel(runs: Runs) -> Figure:
-    """A panel for every bandwidth."""
-    (one,) = runs.sweep.problems
-    parts = {panel: runs.of(one, panel=panel) for panel in runs.sweep.panels}
-    shown = [
-        (part, f"{part.title}, {panel}", Panel("regret ratio")) for panel, part in parts.items()
-    ]
-    return panels(shown, 3)
-
-
-def _by_panel_and_problem(runs: Runs) -> Figure:
-    names = runs.sweep.problems
-    parts = [(panel, runs.of(one, panel=panel)) for panel in runs.sweep.panels for one in names]
-    shown = [(part, f"{part.title}, {panel}", Panel("regret ratio")) for panel, part in parts]
-    return panels(shown, len(names), title_size=8, share=True, width=2.6, height=2.3)
-
-
-def _rows(runs: Runs, drawn: tuple[Panel, ...], columns: int = 3) -> Figure:
-    """Draw a row, or more of them, for every problem that stands in."""
-    shown = []
-    for one in runs.sweep.problems:
-        for panel in drawn:
-            part = runs.of(one, history=panel.history)
-            after = f"after {panel.history} evaluations" if panel.history else "from nothing"
-            shown.append((part, f"{part.title},\n{after}", panel))
-    return panels(shown, columns, title_size=7)
 
 
 def smallest_regret(runs: Runs) -> Iterator[Claim]:
@@ -185,78 +152,16 @@ def _above(one: Band, other: Band) -> bool:
     return bool(a - np.nan_to_num(b) > c + np.nan_to_num(d))
 
 
-FIG3 = (
-    Panel("seconds", "log", INIT),
-    Panel("batch size", "linear", INIT),
-    Panel(WORKERS, "log", INIT),
-)
-FIG4 = (
-    Panel("regret ratio", "log", INIT),
-    Panel("simple regret", "symlog", INIT),
-    Panel("simple regret", "symlog"),
-)
-FIG7 = (Panel("regret ratio"), Panel("batch size", "linear"), Panel("seconds"), Panel(WORKERS))
-PLATES = (
-    Plate(
-        "bbkb-fig1",
-        "bbkb-fig1",
-        "Figure 1: regret over uniform's on Abalone and Cadata",
-        ("regret ratio", "unique candidates"),
-        partial(by_problem, panel=Panel("regret ratio")),
-        smallest_regret,
-    ),
-    Plate(
-        "bbkb-fig2",
-        "bbkb-fig1",
-        "Figure 2: time of the first 2000 steps on Abalone and Cadata",
-        ("seconds", "batch size"),
-        partial(by_problem, panel=Panel("seconds", until=FIRST)),
-        fraction_of_the_time,
-        step=FIRST,
-    ),
-    Plate(
-        "bbkb-fig3",
-        "bbkb-nas",
-        "Figure 3: time, batch size and total time on architectures, after 2000 evaluations",
-        ("seconds", "batch size", "hours on 1 worker", "hours on 16 workers", WORKERS),
-        partial(_rows, drawn=FIG3),
-        partial(batches_and_time, history=INIT),
-        histories=(INIT,),
-    ),
-    Plate(
-        "bbkb-fig4",
-        "bbkb-nas",
-        "Figure 4: regret over uniform's and simple regret on architectures",
-        ("regret ratio", "simple regret"),
-        partial(_rows, drawn=FIG4),
-        evolution,
-        histories=(INIT, 0),
-    ),
-    *(
-        Plate(
-            f"bbkb-fig{at}",
-            f"bbkb-fig{at}",
-            f"Figure {at}: one bandwidth for all methods, {name}",
-            ("regret ratio",),
-            _by_panel,
-            robust,
-        )
-        for at, name in ((5, "Abalone"), (6, "Cadata"))
-    ),
-    Plate(
-        "bbkb-unstated",
-        "bbkb-unstated",
-        "What the paper does not state: scaling of the features, and C̃",
-        ("regret ratio", "batch size", "seconds"),
-        _by_panel_and_problem,
-        whatever_was_taken,
-    ),
-    Plate(
-        "bbkb-fig7",
-        "bbkb-nas",
-        "Figure 7: architectures from nothing",
-        ("regret ratio", "batch size", "seconds", WORKERS),
-        partial(_rows, drawn=FIG7, columns=2),
-        partial(batches_and_time, history=0),
-    ),
+PLATES = plates(
+    "bbkb",
+    {
+        "fig1": smallest_regret,
+        "fig2": fraction_of_the_time,
+        "fig3": partial(batches_and_time, history=INIT),
+        "fig4": evolution,
+        "fig5": robust,
+        "fig6": robust,
+        "unstated": whatever_was_taken,
+        "fig7": partial(batches_and_time, history=0),
+    },
 )

@@ -134,4 +134,4 @@ def _claims(_: Runs) -> Iterator[Claim]:
 
 
 TITLE = "Lemma 3: the printed local rule against the mended one"
-PLATES = (Plate("bbkb-lemma3", "", TITLE, (), _draw, _claims),)
+PLATES = (Plate("bbkb-lemma3", TITLE, _draw, _claims),)

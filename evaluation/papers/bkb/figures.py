@@ -147,4 +147,4 @@ def _claims(_: Runs) -> Iterator[Claim]:
 
 
 TITLE = "Figure 1: variance starvation; f and μ ± 3σ of three posteriors"
-PLATES = (Plate("bkb-fig1", "", TITLE, (), _draw, _claims),)
+PLATES = (Plate("bkb-fig1", TITLE, _draw, _claims),)

@@ -6,14 +6,13 @@ Claims are what its section 5 and appendix B say of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaluation.papers.curves import Band, Runs
-from evaluation.papers.drawing import Panel, by_problem, under_all
-from evaluation.papers.plates import Claim, Plate
+from evaluation.papers.drawing import Panel, under_all
+from evaluation.papers.plates import Claim, plates
 from evaluation.reports.drawing import canvas
 
 if TYPE_CHECKING:
@@ -133,29 +132,5 @@ def times(runs: Runs) -> Iterator[Claim]:
         yield Claim(says, f"seconds: {one.reads('seconds')}", least <= COMPARABLE * others)
 
 
-PLATES = (
-    Plate(
-        "mini-nas",
-        "mini-nas",
-        "Figures (a) to (e): regret, unique candidates, time and switches on architectures",
-        ("regret ratio", "unique candidates", "batches", "switches", "seconds"),
-        _architectures,
-        architectures,
-    ),
-    Plate(
-        "mini-fig3",
-        "mini-fig3",
-        "Figure 3: average regret against steps on four functions",
-        ("average regret", "unique candidates"),
-        partial(by_problem, panel=Panel("average regret"), title_size=8),
-        functions,
-    ),
-    Plate(
-        "mini-fig4",
-        "mini-fig3",
-        "Figure 4: average regret against time on four functions",
-        ("seconds", "average regret"),
-        partial(by_problem, panel=Panel("average regret", against="seconds"), title_size=8),
-        times,
-    ),
-)
+CLAIMS = {"nas": architectures, "fig3": functions, "fig4": times}
+PLATES = plates("mini", CLAIMS, {"nas": _architectures})
