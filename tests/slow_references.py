@@ -17,13 +17,14 @@ from noregret.kernels import Kernel
 from noregret.policies.evolution import Groups
 from noregret.pools import Candidates, Picks, Points
 from noregret.posteriors import Observations, Paths, Posterior
+from noregret.search import Enumeration, Ranking
 from noregret.search.function_ranking import ODDS
 from noregret.search.ties import DIGITS, OFFSET
 
 
 def slow_rbf(X: Matrix, Z: Matrix, lengthscale: Vector | float) -> Matrix:
-    gap = (X[:, None, :] - Z[None, :, :]) / lengthscale
-    return np.asarray(np.exp(-0.5 * (gap**2).sum(axis=2)))
+    apart = (X[:, None, :] - Z[None, :, :]) / lengthscale
+    return np.asarray(np.exp(-0.5 * (apart**2).sum(axis=2)))
 
 
 def slow_matern(X: Matrix, Z: Matrix, lengthscale: Vector | float, nu: float) -> Matrix:
@@ -86,7 +87,7 @@ class DenseGP:
 
 @dataclass
 class DenseNystrom:
-    """BBKB 2020, Eqs. 1-3, as printed (mended mean), on all t evaluations, times λ."""
+    """BBKB 2020, Eqs. 1-3, as printed (corrected mean), on all t evaluations, times λ."""
 
     kernel: Kernel
     ridge: float
@@ -134,7 +135,7 @@ def points_of(X: Matrix, w: Vector, y: Vector, rows: Indices | None = None) -> O
 
 @dataclass
 class StepByStepBBKB:
-    """BBKB 2020, Algorithm 1, with its slips mended, one evaluation at a time, all dense.
+    """BBKB 2020, Algorithm 1, with its slips corrected, one evaluation at a time, all dense.
 
     `draws(step, n)` gives the uniform numbers for the dictionary of the step-th opened batch.
     """
@@ -299,7 +300,7 @@ class FullRanking:
 
 
 def local_ratios(stale: Posterior, X: Matrix, B: Matrix) -> Vector:
-    """Return the mended bound of BBKB 2020, Lemma 3, at each row of X, for a batch of points B."""
+    """Return BBKB 2020, Lemma 3, corrected, at each row of X, for a batch of points B."""
     var = stale.variance(X)
     c = (stale.model_covariance(X, B) ** 2).sum(axis=1)
     k = (stale.covariance(X, B) ** 2).sum(axis=1)
@@ -308,7 +309,7 @@ def local_ratios(stale: Posterior, X: Matrix, B: Matrix) -> Vector:
 
 @final
 class FullSearch:
-    """Search that keeps nothing: all rows, anew, each time."""
+    """Search that keeps nothing: all rows, each time again."""
 
     def rank(
         self,
@@ -345,6 +346,15 @@ class FullSearch:
         score[taken] = -np.inf
         order = np.lexsort((np.arange(len(score)), -score.round(9)))
         return points.picks(order[: min(size, int((score > -np.inf).sum()))])
+
+
+def ranked(
+    X: Matrix, posterior: Posterior, how: Acquisition, beta: float, excluded: Mask | None = None
+) -> tuple[Ranking, Ranking]:
+    """Return the lazy ranking and the full one."""
+    closed = np.zeros(len(X), dtype=np.bool_) if excluded is None else excluded
+    asked = Points(nr.Pool(X)), posterior, how, beta, closed
+    return Enumeration().rank(*asked), FullSearch().rank(*asked)
 
 
 @final

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
-from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample
+from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample, subset
 
 MODELS: dict[str, Callable[..., nr.Optimizer]] = {
     "mini_gp_ucb": nr.mini_gp_ucb,
@@ -64,9 +64,8 @@ class Scene:
             dim=self.pool.shape[1],
             oversample=Oversample(),
         )
-        p = self.points
-        first = Observations(p.rows[:members], p.X[:members], p.w[:members], p.y[:members])
-        return prior.rebuilt(p, first)
+        first = np.arange(min(members, len(self.points)))
+        return prior.rebuilt(self.points, subset(self.points, first))
 
 
 def one(row: int, scene: Scene, count: int = 1) -> tuple[Indices, Matrix, Vector]:

@@ -75,7 +75,7 @@ def test_mini_takes_any_acquisition(seed: int) -> None:
 
 @given(seeds, st.sampled_from([1.0, 1.2, 2.0, 4.0]), st.sampled_from([0.5, 2.0, 8.0]))
 def test_bbkb_is_its_pseudo_code_step_by_step(seed: int, limit: float, q: float) -> None:
-    """Algorithm 1 with its slips mended, dense, one evaluation at a time, given the same draws."""
+    """Algorithm 1 with its slips corrected, dense, an evaluation at a time, by the same draws."""
     p = rkhs_problem(seed, candidates=30, lengthscale=0.4, noise_std=0.5)
     horizon = 60
     noise = np.random.default_rng(seed).standard_normal(horizon) * p.noise_std

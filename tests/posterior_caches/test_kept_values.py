@@ -16,7 +16,7 @@ from noregret.posteriors import Observations
 
 @given(st.integers(0, 2**20), st.sampled_from([0, 20_000, 60_000, 1 << 20]), st.integers(1, 150))
 def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> None:
-    """Rows by chance, while points are added, replaced, scaled anew and outgrow the memory."""
+    """Rows by chance, while points are added, replaced, scaled again and outgrow the memory."""
     rng = np.random.default_rng(seed)
     X = rng.random((30, 2))
     X[7] = X[3]  # the same candidate twice

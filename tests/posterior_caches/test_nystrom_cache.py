@@ -35,9 +35,7 @@ def is_the_posterior_at(cache: NystromCache, p: NystromPosterior, X: Matrix, row
 
 
 def believed(scene: Scene, members: Indices) -> NystromPosterior:
-    p = scene.points
-    dictionary = Observations(p.rows[members], p.X[members], p.w[members], p.y[members])
-    return scene.nystrom(1).rebuilt(p, dictionary)
+    return scene.nystrom(1).rebuilt(scene.points, subset(scene.points, members))
 
 
 @given(scenes(least=3), st.integers(0, 2**20), columns)

@@ -12,7 +12,7 @@ import noregret as nr
 from noregret.acquisitions import Mean, Uncertainty
 from noregret.arrays import Indices
 from noregret.posterior_caches import StickyCache, Work
-from noregret.posteriors import NystromPosterior, Observations, Oversample
+from noregret.posteriors import NystromPosterior, Oversample, subset
 from strategies import Diary
 
 LOOSE = 1e-7
@@ -25,12 +25,12 @@ def believed(diary: Diary, members: Indices) -> NystromPosterior:
     prior = NystromPosterior.prior(
         nr.RBF(0.3), noise_std=0.1, ridge=0.01, dim=2, oversample=Oversample(), sticky=True
     )
-    return prior.rebuilt(p, Observations(p.rows[members], p.X[members], p.w[members], p.y[members]))
+    return prior.rebuilt(p, subset(p, members))
 
 
 @given(st.integers(0, 2**20), st.floats(0.0, 1.0))
 def test_bounds_hold_and_refreshed_rows_are_the_posterior(seed: int, share: float) -> None:
-    """Members join, others only project, counts grow; now and then all is drawn anew."""
+    """Members join, others only project, counts grow; now and then all is drawn again."""
     rng = np.random.default_rng(seed)
     X = rng.random((40, 2))
     diary, cache = Diary(X), StickyCache(nr.Pool(X), Work())

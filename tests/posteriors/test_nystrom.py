@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.arrays import Matrix
-from noregret.posteriors import NystromPosterior, Observations, Oversample
+from noregret.posteriors import NystromPosterior, Observations, Oversample, subset
 from noregret.posteriors.dictionary import inclusion_probabilities, sample_members
 from slow_references import DenseNystrom, repeated
 from strategies import RTOL, Scene, close, no_rng, one, scenes
@@ -99,7 +99,7 @@ def test_conditioning_draws_by_stale_variance_and_new_count(
         scene.kernel, noise_std=1.0, ridge=scene.ridge, dim=dim, oversample=Oversample(q)
     )
     p = scene.points
-    first = Observations(p.rows[:2], p.X[:2], p.w[:2], p.y[:2])
+    first = subset(p, np.arange(2))
     stale = prior.rebuilt(first, first)
     posterior = stale.condition(p, Observations.none(dim), np.random.default_rng(seed))
     probability = np.minimum(1, p.w * q * stale.variance(p.X) / scene.ridge)
@@ -107,7 +107,7 @@ def test_conditioning_draws_by_stale_variance_and_new_count(
     if not chosen.size:
         chosen = np.array([np.argmax(probability)])
     assert set(posterior.members.rows) <= set(p.rows[chosen])
-    twin = stale.rebuilt(p, Observations(p.rows[chosen], p.X[chosen], p.w[chosen], p.y[chosen]))
+    twin = stale.rebuilt(p, subset(p, chosen))
     np.testing.assert_array_equal(posterior.mean(scene.pool), twin.mean(scene.pool))
 
 

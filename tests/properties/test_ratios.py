@@ -94,7 +94,7 @@ def test_each_bound_is_safe_and_they_are_ordered_for_the_exact_posterior(
 def test_each_bound_is_safe_and_they_are_ordered_for_nystrom(
     scene: Scene, members: int, chosen: list[int]
 ) -> None:
-    """With a frozen dictionary and the mended local rule; unprojected ratios are bounded too."""
+    """With a frozen dictionary and the corrected local rule; unprojected ratios are bounded too."""
     batch = [row % len(scene.pool) for row in chosen]
     stale = scene.nystrom(members)
     now = after(stale, scene, batch)
@@ -134,7 +134,7 @@ def test_the_chosen_alone_bound_every_candidate(
         assert sums.at_chosen(rows, w) <= local.max() * (1 + RTOL)
 
 
-def test_the_printed_lemma_3_fails_and_the_mended_one_holds() -> None:
+def test_the_printed_lemma_3_fails_and_the_corrected_one_holds() -> None:
     """BBKB Lemma 3 as printed: for Nyström, k̃ does not dominate the embedded covariance.
 
     A candidate whose residual towards the batch is negative, so that k̃ ≈ 0 while c̃ is not.
@@ -153,11 +153,11 @@ def test_the_printed_lemma_3_fails_and_the_mended_one_holds() -> None:
         k = (dense.covariance(pool, B) ** 2).sum(axis=1)
         c = (dense.model_covariance(pool, B) ** 2).sum(axis=1)
         printed = 1 + k / (0.1 * stale)
-        mended = 1 + np.maximum(c, k) / (0.1 * stale)
+        corrected = 1 + np.maximum(c, k) / (0.1 * stale)
         trials += 1
         violations += bool((true > printed * (1 + 1e-9)).any())
         worst = max(worst, float((true / printed).max()))
-        assert np.all(true <= mended * (1 + 1e-9))
+        assert np.all(true <= corrected * (1 + 1e-9))
     assert violations / trials > 0.05, "the counter-example has gone"
     assert worst > 1.1
 

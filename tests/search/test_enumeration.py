@@ -17,7 +17,7 @@ from noregret.pools import Points
 from noregret.posterior_caches import ExactCache
 from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.search import Enumeration
-from slow_references import FullSearch
+from slow_references import ranked
 from strategies import Diary, Scene, scenes
 
 KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
@@ -38,8 +38,7 @@ def test_lazy_search_is_full_search(
     stale: Posterior = scene.nystrom(4) if sparse else scene.exact()
     excluded = rng.random(len(X)) < 0.3
     excluded[0] = False
-    ranking = Enumeration().rank(Points(nr.Pool(X)), stale, how, beta, excluded)
-    full = FullSearch().rank(Points(nr.Pool(X)), stale, how, beta, excluded)
+    ranking, full = ranked(X, stale, how, beta, excluded)
     for _ in range(12):
         row = full.best()
         assert ranking.best() == row
@@ -60,10 +59,9 @@ def test_excluded_rows_can_be_shrunk_and_looked_at_but_not_chosen() -> None:
     X = rng.standard_normal((40, 2))
     points = Observations(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
     stale = Scene(nr.RBF(1.0), 0.1, points, X).exact()
-    best = FullSearch().rank(Points(nr.Pool(X)), stale, nr.UCB(), 2.0, nobody(40)).best()
+    best = ranked(X, stale, nr.UCB(), 2.0)[1].best()
     excluded = np.arange(40) == best
-    ranking = Enumeration().rank(Points(nr.Pool(X)), stale, nr.UCB(), 2.0, excluded)
-    full = FullSearch().rank(Points(nr.Pool(X)), stale, nr.UCB(), 2.0, excluded)
+    ranking, full = ranked(X, stale, nr.UCB(), 2.0, excluded)
     far = int(np.argmax(((X - X[best]) ** 2).sum(axis=1)))
     ranking.shrink(far, 1)
     full.shrink(far, 1)
@@ -78,7 +76,7 @@ def test_ties_go_to_the_lowest_row_however_rows_are_grouped() -> None:
     points = Observations(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
     stale = Scene(nr.RBF(1.0), 0.1, points, X).exact()
     for how in (nr.UCB(), nr.ExpectedImprovement(), KG):
-        ranking = Enumeration().rank(Points(nr.Pool(X)), stale, how, 2.0, nobody(200))
+        ranking, _ = ranked(X, stale, how, 2.0)
         for _ in range(25):
             row = ranking.best()
             assert row == np.flatnonzero((X[row] == X).all(axis=1))[0]
@@ -100,12 +98,8 @@ def test_ties_do_not_hang_on_what_was_looked_at_first() -> None:
         )
         for _ in range(12):
             row = past.rank(points, posterior, nr.UCB(), 2.0, nobody(340)).best()
-            fresh = Enumeration().rank(Points(nr.Pool(X)), posterior, nr.UCB(), 2.0, nobody(340))
-            assert fresh.best() == row
-            assert (
-                FullSearch().rank(Points(nr.Pool(X)), posterior, nr.UCB(), 2.0, nobody(340)).best()
-                == row
-            )
+            fresh, full = ranked(X, posterior, nr.UCB(), 2.0)
+            assert fresh.best() == full.best() == row
             diary.add(row, 1, float(rng.standard_normal()))
             posterior = diary.believed(posterior)
 
@@ -130,9 +124,7 @@ def test_a_pool_wholly_excluded_has_no_best() -> None:
     """There is nothing to ask for."""
     scene = Scene(nr.RBF(1.0), 1.0, Observations.none(1), np.zeros((3, 1)))
     with pytest.raises(AskError, match="all 3 candidates are excluded"):
-        Enumeration().rank(
-            Points(nr.Pool(scene.pool)), scene.exact(), nr.UCB(), 1.0, np.ones(3, dtype=bool)
-        )
+        ranked(scene.pool, scene.exact(), nr.UCB(), 1.0, np.ones(3, dtype=bool))
 
 
 def test_the_top_is_that_of_candidates_that_may_be_asked_for() -> None:
@@ -141,9 +133,7 @@ def test_the_top_is_that_of_candidates_that_may_be_asked_for() -> None:
     points = Observations(np.array([3, 20]), X[[3, 20]], np.full(2, 50.0), np.array([5.0, 1.0]))
     posterior = Scene(nr.RBF(0.1), 0.1, points, X).exact()
     excluded = np.arange(30) < 10
-    ranking = Enumeration().rank(
-        Points(nr.Pool(X)), posterior, nr.ExpectedImprovement(), 1.0, excluded
-    )
+    ranking, _ = ranked(X, posterior, nr.ExpectedImprovement(), 1.0, excluded)
     mean, variance = posterior.marginals(X)
     scores = nr.ExpectedImprovement().score(mean, variance, 1.0, float(mean[10:].max()))
     row = ranking.best()
@@ -173,7 +163,7 @@ def test_each_posterior_has_its_cache() -> None:
     points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
     scene, search, pool = Scene(nr.RBF(0.8), 0.2, points, X), Enumeration(), Points(nr.Pool(X))
     for posterior in (scene.exact(), scene.nystrom(3), scene.exact()):
-        full = FullSearch().rank(Points(nr.Pool(X)), posterior, nr.UCB(), 2.0, nobody(60))
+        _, full = ranked(X, posterior, nr.UCB(), 2.0)
         assert search.rank(pool, posterior, nr.UCB(), 2.0, nobody(60)).best() == full.best()
         exact = isinstance(posterior, ExactPosterior)
         assert isinstance(search.cache, ExactCache) == exact

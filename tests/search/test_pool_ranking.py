@@ -14,8 +14,8 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Mask, Matrix
 from noregret.pools import Points
 from noregret.posteriors import ExactPosterior, Observations, Posterior
-from noregret.search import Enumeration
-from slow_references import FullRanking, FullSearch
+from noregret.search import Enumeration, Ranking
+from slow_references import ranked
 from strategies import Diary, Scene, scenes
 
 KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
@@ -26,7 +26,7 @@ def nobody(N: int) -> Mask:
     return np.zeros(N, dtype=np.bool_)
 
 
-def wins(ranking: FullRanking, row: int, most: int) -> int:
+def wins(ranking: Ranking, row: int, most: int) -> int:
     """Return how often in a row a candidate is best, found by taking it once at a time."""
     count = 0
     while count < most and ranking.best() == row:
@@ -43,11 +43,9 @@ def test_a_candidate_stays_no_longer_than_it_wins(
 
     Others shrink too, so that a run may be found in several goes; together they are the run.
     """
-    N = len(scene.pool)
     scene = Scene(scene.kernel, scene.ridge * noise, scene.points, scene.pool)
     stale: Posterior = scene.nystrom(4) if sparse else scene.exact()
-    ranking = Enumeration().rank(Points(nr.Pool(scene.pool)), stale, how, beta, nobody(N))
-    full = FullSearch().rank(Points(nr.Pool(scene.pool)), stale, how, beta, nobody(N))
+    ranking, full = ranked(scene.pool, stale, how, beta)
     for most in (1, 2, 3, 7, 50, 50, 50, 50):
         row = ranking.best()
         assert full.best() == row
@@ -64,15 +62,14 @@ def test_runs_are_found_in_few_goes_where_others_do_not_move(
 ) -> None:
     """Skipping ahead must skip: candidates too far apart to know of each other.
 
-    The first go only knows of the contenders it began with; the next one finds the rest.
+    The first go only knows of the candidates it began with; the next one finds the rest.
     """
     rng = np.random.default_rng(seed)
     X: Matrix = np.arange(0.0, 1200.0, 100.0)[:, None]
     w = rng.integers(1, 9, 12).astype(np.float64)
     points = Observations(np.arange(12), X, w, rng.standard_normal(12))
     stale = Scene(nr.RBF(1.0), 10.0 ** rng.uniform(-1, 3), points, X).exact()
-    ranking = Enumeration().rank(Points(nr.Pool(X)), stale, how, beta, nobody(12))
-    full = FullSearch().rank(Points(nr.Pool(X)), stale, how, beta, nobody(12))
+    ranking, full = ranked(X, stale, how, beta)
     for _ in range(5):
         row, left = ranking.best(), wins(full, full.best(), most)
         for _ in range(2):
@@ -87,9 +84,7 @@ def test_runs_are_found_in_few_goes_where_others_do_not_move(
 def test_a_candidate_alone_stays_for_all_there_is_room_for() -> None:
     """Nobody could ever be better."""
     scene = Scene(nr.RBF(1.0), 1.0, Observations.none(1), np.zeros((1, 1)))
-    ranking = Enumeration().rank(
-        Points(nr.Pool(scene.pool)), scene.exact(), nr.UCB(), 1.0, nobody(1)
-    )
+    ranking, _ = ranked(scene.pool, scene.exact(), nr.UCB(), 1.0)
     ranking.shrink(0, 1)
     assert ranking.best() == 0
     for most in (1, 2, 3, 4, 5, 1000, 10**9):
@@ -100,7 +95,7 @@ def test_of_twins_neither_stays() -> None:
     """Equal candidates shrink alike, and the lowest row goes on being best: one at a time."""
     X = np.zeros((3, 1))
     scene = Scene(nr.RBF(1.0), 5.0, Observations.none(1), X)
-    ranking = Enumeration().rank(Points(nr.Pool(X)), scene.exact(), nr.UCB(), 1.0, nobody(3))
+    ranking, _ = ranked(X, scene.exact(), nr.UCB(), 1.0)
     for _ in range(5):
         assert ranking.best() == 0
         ranking.shrink(0, ranking.repeats_while_best(0, 100))
@@ -111,7 +106,7 @@ def test_of_twins_neither_stays() -> None:
 def test_rounding_is_found_repaired_and_logged(
     name: str, error: float, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A cache gone wrong, whatever the reason, must not choose, nor be mended in silence."""
+    """A cache gone wrong, whatever the reason, must not choose, nor be repaired in silence."""
     rng = np.random.default_rng(0)
     X = rng.random((300, 2))
     diary, search, points = Diary(X), Enumeration(), Points(nr.Pool(X))
@@ -131,12 +126,7 @@ def test_rounding_is_found_repaired_and_logged(
                 ranking = search.rank(points, posterior, nr.UCB(), 2.0, nobody(300))
             # Once found, a little more than that is allowed for from then on.
             assert step > 5 or "300 candidates start again" in caplog.text
-            assert ranking.best() == full_best(posterior, X)
+            assert ranking.best() == ranked(X, posterior, nr.UCB(), 2.0)[1].best()
         elif step > 5:
-            assert search.rank(points, posterior, nr.UCB(), 2.0, nobody(300)).best() == full_best(
-                posterior, X
-            )
-
-
-def full_best(posterior: Posterior, X: Matrix) -> int:
-    return FullSearch().rank(Points(nr.Pool(X)), posterior, nr.UCB(), 2.0, nobody(len(X))).best()
+            ranking = search.rank(points, posterior, nr.UCB(), 2.0, nobody(300))
+            assert ranking.best() == ranked(X, posterior, nr.UCB(), 2.0)[1].best()

@@ -83,13 +83,6 @@ def factor(A: Matrix) -> Matrix:
     )
 
 
-def inverse_lower(L: Matrix) -> Matrix:
-    """Return L⁻¹, at a third of the cost of solving for it."""
-    if len(L) == 0:
-        return L
-    return np.asarray(lapack.dtrtri(L, lower=1)[0])
-
-
 @final
 @storable("Factor")
 @dataclass(slots=True, eq=False)
@@ -103,7 +96,8 @@ class Factor:
     def inverse_diagonal(self) -> Vector:
         """(A⁻¹)ᵢᵢ: O(n³/3), the first time."""
         if self._inverse_diagonal is None:
-            self._inverse_diagonal = np.asarray((inverse_lower(self.L) ** 2).sum(axis=0))
+            inverse = np.asarray(lapack.dtrtri(self.L, lower=1)[0]) if len(self.L) else self.L
+            self._inverse_diagonal = np.asarray((inverse**2).sum(axis=0))
         return self._inverse_diagonal
 
 

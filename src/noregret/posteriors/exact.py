@@ -254,12 +254,10 @@ class ExactPosterior:
         return cholesky.solve_lower(self.L, K[:, : len(self.L)].T), K @ self.tail
 
     def mean(self, X: Matrix) -> Vector:
-        """Return μ at each row of X."""
         mu: Vector = self.kernel(X, self.observed.X) @ self.alpha
         return mu
 
     def variance(self, X: Matrix) -> Vector:
-        """Return σ² at each row of X."""
         return self.marginals(X)[1]
 
     def features(self, X: Matrix) -> Matrix:
@@ -273,7 +271,6 @@ class ExactPosterior:
         return self.observed.X
 
     def mean_weights(self) -> Vector:
-        """Return α."""
         return self.alpha
 
     def solved(self, K: Matrix) -> Matrix:
@@ -312,7 +309,6 @@ class ExactPosterior:
 
     @property
     def most_log_det(self) -> float:
-        """L itself."""
         return self.log_det
 
     def least_norm(self, radius: float) -> float:

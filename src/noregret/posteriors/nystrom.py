@@ -190,7 +190,7 @@ class NystromPosterior:
 
     def embed(self, X: Matrix) -> Matrix:
         """Return z(x) for each row of X, as columns."""
-        return _embed(self.kernel, self.members.X, self.LS, X)
+        return cholesky.solve_lower(self.LS, self.kernel(X, self.members.X).T, overwrite=True)
 
     def marginals(self, X: Matrix) -> tuple[Vector, Vector]:
         """Return mean and variance at each row of X by (1) and (2)."""
@@ -198,7 +198,6 @@ class NystromPosterior:
         return self.theta @ Z, _variances(self.kernel.diagonal(X), Z, self.R, self.ridge)
 
     def at_points(self) -> tuple[Vector, Vector]:
-        """Return mean and variance at the points."""
         return self.marginals(self.observed.X)
 
     def mean_at_points(self) -> Vector:
@@ -211,12 +210,10 @@ class NystromPosterior:
         return float(mean[0]), float(variance[0])
 
     def mean(self, X: Matrix) -> Vector:
-        """Return μ̃ at each row of X."""
         mu: Vector = self.theta @ self.embed(X)
         return mu
 
     def variance(self, X: Matrix) -> Vector:
-        """Return σ̃² at each row of X."""
         return self.marginals(X)[1]
 
     def covariance(self, X: Matrix, Z: Matrix) -> Matrix:
@@ -313,7 +310,3 @@ def _among(gram: Matrix, members: Indices, LS: Matrix) -> Matrix:
     Z[:, members] = LS.T
     Z[:, others] = cholesky.solve_lower(LS, gram[np.ix_(members, others)])
     return Z
-
-
-def _embed(kernel: Kernel, members: Matrix, LS: Matrix, X: Matrix) -> Matrix:
-    return cholesky.solve_lower(LS, kernel(X, members).T, overwrite=True)

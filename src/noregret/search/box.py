@@ -105,12 +105,9 @@ class BoxRanking:
         return self._best
 
     def score(self, row: int) -> float:
-        return float(self.score_of(self._x(row))[0])
-
-    def score_of(self, X: Matrix) -> Vector:
-        """Return the scores of any points on the posterior that was ranked."""
         assert not isinstance(self._how, np.random.Generator)
-        return self._how.score(*self._stale.marginals(X), self._beta, self._best_mean)
+        known = self._stale.marginals(self._x(row))
+        return float(self._how.score(*known, self._beta, self._best_mean)[0])
 
     def stale(self, row: int) -> float:
         return float(self._stale.variance(self._x(row))[0])

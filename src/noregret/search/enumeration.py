@@ -114,15 +114,14 @@ class Enumeration:
         return points.picks(rows[np.lexsort((rows, -cells))][:size])
 
     def _opened(self, points: Points, posterior: Posterior, excluded: Mask) -> PosteriorCache:
+        """Return the cache of a pool, following the posterior."""
         if excluded.all():
             raise AskError(
                 f"all {len(excluded)} candidates are excluded, so none is left to choose from. "
                 "Exclude fewer, or stop here and take best()."
             )
         self.work.rankings += 1
-        return self._cache_of(points.pool, posterior)
-
-    def _cache_of(self, pool: Candidates, posterior: Posterior) -> PosteriorCache:
+        pool = points.pool
         if pool is not self._pool:
             self._pool, self.cache, self._last = pool, None, {}
         kind = self._kind(pool, posterior)
