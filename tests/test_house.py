@@ -175,14 +175,10 @@ def private_names_of_others(path: Path) -> Iterator[str]:
 
 OUTSIDE = ("tests", "evaluation", "examples")
 FOREIGN = {"_exit", "_evalfull", "_randn", "_california_housing"}  # of Python, cma and scikit-learn
-NOT_YET = {
-    "tests/test_oddities.py",
-}
 
 
 @pytest.mark.parametrize("folder", OUTSIDE)
 def test_nobody_outside_reads_private_names(folder: str) -> None:
     """What only a private name tells, no user could find out."""
     for path in sorted((ROOT / folder).rglob("*.py")):
-        if not any(path.is_relative_to(ROOT / part) for part in NOT_YET):
-            assert set(private_names_of_others(path)) <= FOREIGN, path
+        assert set(private_names_of_others(path)) <= FOREIGN, path

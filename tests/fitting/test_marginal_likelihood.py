@@ -117,3 +117,13 @@ def test_smooth_on_a_code_is_the_categorical_kernel() -> None:
     categorical = nr.Categorical(weights=weights)
     X = codes.astype(np.float64)
     np.testing.assert_allclose(held.gram(theta, one_hot)[0], categorical(X, X), rtol=1e-12)
+
+
+def test_slopes_count_what_rounding_needs() -> None:
+    """Without noise or own parts, what is added for rounding is a part of the scale's slope."""
+    X, held = np.random.default_rng(0).random((40, 3)), Grouped(np.arange(3), np.ones(3))
+    sample = Sample(X, np.ones(40), np.sin(4 * X[:, 0]))
+    likelihood, theta = Likelihood(held, sample), np.array([1.0, -30.0, 2.5, 2.5, 2.5])
+    step = 1e-4 * np.eye(5)[0]
+    above, below = likelihood.value(theta + step), likelihood.value(theta - step)
+    assert likelihood.gradient(theta)[1][0] == pytest.approx((above - below) / 2e-4, rel=1e-3)

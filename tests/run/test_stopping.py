@@ -523,3 +523,10 @@ def test_an_error_in_a_stop_keeps_the_values() -> None:
     with pytest.raises(ZeroDivisionError, match="cracked") as caught:
         stopped("gp_ucb", 9, Cracked())
     assert len(caught.value.result.values) == 4  # type: ignore[attr-defined]  # set by the runner
+
+
+def test_a_target_at_its_word_is_met_by_equal_values() -> None:
+    """Auto knows no deviation of values that are all the same."""
+    target = nr.Target(0.5, deviations=0)
+    result = nr.maximize(lambda _: 1.0, POOL, 30, stop_when=target, progress=False)
+    assert result.ended == "target 0.5 reached"

@@ -1,4 +1,4 @@
-"""auto where a model has no room for what was measured, or features are not what they seem."""
+"""auto on points that are alike, far off or whole numbers, or that a dictionary leaves out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 
 import noregret as nr
 from noregret.automatic import AutoConstants, AutoPolicy, AutoSettings, AutoView
-from noregret.fitting import Grouped, Likelihood, Sample
 
 X = np.random.default_rng(0).random((400, 3))
 
@@ -79,19 +78,3 @@ def test_a_point_far_off_spoils_nothing(far: float) -> None:
     assert optimizer.best().mean > 1
     with pytest.raises(nr.NoRegretError, match="too large to be compared"):
         optimizer.tell([[1e101, 0.5, 0.5]], [0.3])
-
-
-def test_slopes_count_what_rounding_needs() -> None:
-    """Without noise or own parts, what is added for rounding is a part of the scale's slope."""
-    family = Grouped(np.arange(3), np.ones(3))
-    sample = Sample(X[:40], np.ones(40), np.sin(4 * X[:40, 0]))
-    likelihood, theta = Likelihood(family, sample), np.array([1.0, -30.0, 2.5, 2.5, 2.5])
-    step = 1e-4 * np.eye(5)[0]
-    above, below = likelihood.value(theta + step), likelihood.value(theta - step)
-    assert likelihood.gradient(theta)[1][0] == pytest.approx((above - below) / 2e-4, rel=1e-3)
-
-
-def test_a_target_at_its_word_is_met_by_equal_values() -> None:
-    pool, target = nr.Pool(X), nr.Target(0.5, deviations=0)
-    result = nr.maximize(lambda _: 1.0, pool, 30, stop_when=target, progress=False)
-    assert result.ended == "target 0.5 reached"
