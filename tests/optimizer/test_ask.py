@@ -6,6 +6,9 @@ import math
 
 import numpy as np
 import pytest
+
+import noregret as nr
+from slow_references import DenseGP
 from small_optimizers import (
     KERNEL,
     MODELS,
@@ -20,9 +23,6 @@ from small_optimizers import (
     values,
     warm,
 )
-
-import noregret as nr
-from slow_references import DenseGP
 
 
 @every_algorithm

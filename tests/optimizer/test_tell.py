@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+import noregret as nr
 from small_optimizers import (
     BASELINES,
     KERNEL,
@@ -20,8 +22,6 @@ from small_optimizers import (
     values,
     warm,
 )
-
-import noregret as nr
 
 
 @every_algorithm
