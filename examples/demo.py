@@ -24,7 +24,7 @@ import noregret as nr
 CANDIDATES = 100_000
 BUDGET = 100_000
 NOISE = 5.0  # percentage points
-SPREAD = 15.0
+SCALE = 15.0
 CENTRE = 50.0
 LENGTHSCALE = 0.2
 ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
@@ -56,11 +56,11 @@ class Run:
 def make_problem(seed: int) -> Problem:
     rng = np.random.default_rng(seed)
     X, centres = rng.random((CANDIDATES, 2)), rng.random((40, 2))
-    kernel = SPREAD**2 * nr.RBF(LENGTHSCALE)
-    a = rng.standard_normal(40) / SPREAD**2
+    kernel = SCALE**2 * nr.RBF(LENGTHSCALE)
+    a = rng.standard_normal(40) / SCALE**2
     f = kernel(X, centres) @ a
-    a *= SPREAD / f.std()
-    f *= SPREAD / f.std()
+    a *= SCALE / f.std()
+    f *= SCALE / f.std()
     return Problem(X, CENTRE + f, kernel, float(np.sqrt(a @ kernel(centres, centres) @ a)))
 
 

@@ -1,4 +1,4 @@
-"""Go on from ten thousand past evaluations: the dearest of 20 640 census blocks.
+"""Go on from ten thousand past evaluations: the most expensive of 20 640 census blocks.
 
 `python -m examples.housing`: history in the pool and off it, effective dimension, BBKB.
 """

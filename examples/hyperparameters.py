@@ -21,7 +21,7 @@ def main(budget: int = 40) -> float:
     rng = np.random.default_rng(0)
 
     def accuracy(x: np.ndarray[tuple[int], np.dtype[np.float64]], splits: int = 1) -> float:
-        """Train on some of the digits, drawn anew, and read the others."""
+        """Train on some of the digits, drawn again, and read the others."""
         split = ShuffleSplit(splits, test_size=0.3, random_state=int(rng.integers(2**31)))
         return float(cross_val_score(SVC(C=x[0], gamma=x[1]), X, y, cv=split).mean())
 

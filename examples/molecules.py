@@ -18,7 +18,7 @@ def main(budget: int = 400) -> dict[str, int]:
     with np.load(path_of("enamine10k_docking.npz"), allow_pickle=False) as held:
         pool = nr.BitPool(held["fp"], packed=True)
         score = held["y"].astype(np.float64)  # kcal/mol, lower is better
-    top = set(np.argsort(score, kind="stable")[:100].tolist())
+    hundred = set(np.argsort(score, kind="stable")[:100].tolist())
     model: dict[str, Any] = {
         "kernel": 0.7**2 * nr.Tanimoto(),
         "noise_std": 0.2,
@@ -34,7 +34,7 @@ def main(budget: int = 400) -> dict[str, int]:
         while optimizer.spent < budget:
             batch = optimizer.ask(at_most=budget - optimizer.spent)
             optimizer.tell(batch, score[batch.sequence.astype(np.int64)])
-        found[name] = len(top & set(optimizer.evaluated.ids))
+        found[name] = len(hundred & set(optimizer.evaluated.ids))
         print(f"{name}: {found[name]} of the hundred best; {optimizer.best()}")
     return found
 

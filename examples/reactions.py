@@ -1,6 +1,6 @@
 """Find the best conditions of a coupling among 1728, from a table of words and numbers.
 
-`python -m examples.reactions`: a pool from a file, designs to start with, rivals.
+`python -m examples.reactions`: a pool from a file, designs to start with, baselines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The local rule of Lemma 3 as printed, and as mended, against the ratio that it is to bound."""
+"""The local rule of Lemma 3 as printed, and as corrected, against the ratio that it is to bound."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Trial(NamedTuple):
 
     true: Vector  # σ̃²_stale/σ̃²_now
     printed: Vector
-    mended: Vector
+    corrected: Vector
     overall: float  # Lemma 1: the global bound
 
     def excess(self, bound: Vector) -> float:
@@ -44,7 +44,7 @@ def trial(seed: int) -> Trial:
         c̃(x, x') = λ z(x)ᵀ V⁻¹ z(x'),     k̃(x, x') = k(x, x') − z(x)ᵀz(x') + c̃(x, x')       (1)
 
     σ̃²(x) = k̃(x, x). The dictionary stays while the batch B is added to V. Printed is
-    1 + Σ_B k̃²/(λσ̃²); mended is 1 + max(Σ_B k̃², Σ_B c̃²)/(λσ̃²).
+    1 + Σ_B k̃²/(λσ̃²); corrected is 1 + max(Σ_B k̃², Σ_B c̃²)/(λσ̃²).
     """
     rng = np.random.default_rng(seed)
     X, B, P = (rng.random((n, DIM)) for n in (HISTORY, BATCH, CANDIDATES))
@@ -92,10 +92,10 @@ RULES = (
         lambda one: float((np.sqrt(one.true) / one.printed).max()),
     ),
     Rule(
-        "mended, variances",
+        "corrected, variances",
         "max(Σ k̃², Σ c̃²) in place of Σ k̃² bounds the ratio of variances",
         "#0060ad",
-        lambda one: one.excess(one.mended),
+        lambda one: one.excess(one.corrected),
         ours=True,
     ),
 )
@@ -128,10 +128,10 @@ def _claims(_: Runs) -> Iterator[Claim]:
         if broken:
             text = f"passed in {100 * broken:.1f} %, by up to {excess.max():.3f} times"
         yield Claim(rule.says, f"{TRIALS} random trials: {text}", not broken, rule.ours)
-    tighter = all(np.all(one.mended <= one.overall * ROUNDING) for one in trials())
+    tighter = all(np.all(one.corrected <= one.overall * ROUNDING) for one in trials())
     text = "never above the global bound" if tighter else "above the global bound in places"
-    yield Claim("the mended rule is still tighter than the global one", text, tighter, ours=True)
+    yield Claim("the corrected rule is still tighter than the global one", text, tighter, ours=True)
 
 
-TITLE = "Lemma 3: the printed local rule against the mended one"
+TITLE = "Lemma 3: the printed local rule against the corrected one"
 PLATES = (Plate("bbkb-lemma3", TITLE, _draw, _claims),)

@@ -39,10 +39,10 @@ def test_a_subset_of_regressors_starves_and_bkb_does_not(t: int) -> None:
     assert held.members <= min(t, 25)
 
 
-def test_the_printed_local_rule_is_passed_and_the_mended_one_is_not() -> None:
+def test_the_printed_local_rule_is_passed_and_the_corrected_one_is_not() -> None:
     """BBKB 2020, Lemma 3: the reason why ours differs."""
     trials = [lemma3.trial(seed) for seed in range(40)]
     assert any(one.excess(one.printed) > 1.005 for one in trials)
-    assert all(one.excess(one.mended) <= lemma3.ROUNDING for one in trials)
-    assert all((one.mended <= one.overall * lemma3.ROUNDING).all() for one in trials)
+    assert all(one.excess(one.corrected) <= lemma3.ROUNDING for one in trials)
+    assert all((one.corrected <= one.overall * lemma3.ROUNDING).all() for one in trials)
     assert all((one.true >= 1 / lemma3.ROUNDING).all() for one in trials)
