@@ -48,13 +48,8 @@ def read(paper: str) -> list[Expectation]:
 
 def found(expectation: Expectation) -> Expectation:
     """Run an expectation's cell and return what it gives."""
-    cell = Cell.of(
-        expectation["problem"],
-        expectation["setting"],
-        horizon=expectation["horizon"],
-        history=expectation["history"],
-        repetition=0,
-    )
+    size = {"horizon": expectation["horizon"], "history": expectation["history"]}
+    cell = Cell.of(expectation["problem"], expectation["setting"], repetition=0, **size)
     record = run(cell, problem(cell.problem))
     ratio = record["regret"][-1] / (cell.horizon * record["uniform"])
     gave = {"unique": record["unique"][-1], "batches": record["batches"][-1]}
@@ -67,20 +62,12 @@ def expectations() -> dict[str, list[Expectation]]:
     for figure, sizes in SMALL.items():
         for line in sweep(figure).lines:
             horizon, history = sizes.get(line.problem, (0, 0))
-            if not horizon or bool(history) != bool(line.history):
-                continue
-            one = Expectation(
-                problem=line.problem,
-                method=line.label,
-                setting=line.settings[0],
-                horizon=horizon,
-                history=history,
-                ratio=0.0,
-                unique=0,
-                batches=0,
-                tolerance=TOLERANCE,
-            )
-            made.setdefault(figure.split("-")[0], []).append(found(one))
+            if horizon and bool(history) == bool(line.history):
+                where = {"problem": line.problem, "method": line.label}
+                size = {"setting": line.settings[0], "horizon": horizon, "history": history}
+                unknown = {"ratio": 0.0, "unique": 0, "batches": 0, "tolerance": TOLERANCE}
+                one = cast(Expectation, {**where, **size, **unknown})
+                made.setdefault(figure.split("-")[0], []).append(found(one))
     return made
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
+from evaluation.reports.markdown import rounded
 from evaluation.runs.cells import Cell, Store
 from evaluation.runs.lines import Line
 
@@ -36,17 +37,12 @@ def restore_runs(folder: Path, store: Store) -> int:
     for path in sorted(folder.glob("*.jsonl")):
         for text in path.read_text().splitlines():
             run = json.loads(text)
-            cell = _cell(run["cell"])
+            cell = Cell.of(**run["cell"])
             if not store.holds(cell):
                 store.folder.mkdir(parents=True, exist_ok=True)
                 store.write(cell, run["record"])
                 restored += 1
     return restored
-
-
-def _cell(written: Mapping[str, object]) -> Cell:
-    rest = {name: written[name] for name in ("horizon", "history", "repetition")}
-    return Cell.of(written["problem"], written["setting"], **rest)  # type: ignore[arg-type]
 
 
 def _rounded(value: object) -> object:
@@ -55,4 +51,4 @@ def _rounded(value: object) -> object:
         return {name: _rounded(part) for name, part in value.items()}
     if isinstance(value, list):
         return [_rounded(part) for part in value]
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+    return rounded(value, DIGITS) if isinstance(value, float) else value

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, final
 
@@ -46,14 +46,8 @@ class Cell:
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
         return f"{self.problem}-{self.method['algorithm']}-{self.repetition}-{digest}"
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "problem": self.problem,
-            "setting": self.method,
-            "horizon": self.horizon,
-            "history": self.history,
-            "repetition": self.repetition,
-        }
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "setting": self.method}
 
 
 @final

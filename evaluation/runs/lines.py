@@ -56,13 +56,5 @@ class Line:
         return [store.load(cell) for cell in cells if store.holds(cell)]
 
     def _cells(self, setting: Setting, repetitions: int) -> list[Cell]:
-        return [
-            Cell.of(
-                self.problem,
-                setting,
-                horizon=self.horizon,
-                history=self.history,
-                repetition=repetition,
-            )
-            for repetition in range(repetitions)
-        ]
+        where = {"horizon": self.horizon, "history": self.history}
+        return [Cell.of(self.problem, setting, repetition=r, **where) for r in range(repetitions)]
