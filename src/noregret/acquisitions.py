@@ -251,10 +251,11 @@ class KnowledgeGradient:
 @storable("Thompson")
 @dataclass(frozen=True, slots=True)
 class Thompson:
-    """The best candidate of a function drawn from the posterior, a new one for every choice.
+    """The best candidate of a function sampled from the posterior, a new one for every choice.
 
-    The function is μ(x) + beta·(f(x) − μ(x)) with f drawn from the posterior; beta is the width's,
-    1 being Thompson sampling proper. It is not scored by mean and variance: `Search.draw` finds it.
+    The function is μ(x) + beta·(f(x) − μ(x)) with f sampled from the posterior; beta is the
+    width's, 1 being Thompson sampling proper. It is not scored by mean and variance:
+    `Search.rank_samples` finds it.
 
     Source: Thompson 1933; Chowdhury & Gopalan 2017 for a width.
 
@@ -282,7 +283,7 @@ class Uncertainty(RisingAcquisition):
 @final
 @dataclass(frozen=True, slots=True)
 class Mean(RisingAcquisition):
-    """The mean alone: what other scores call the top."""
+    """The mean alone: what other scores call the best mean."""
 
     uses_best_mean = False
 

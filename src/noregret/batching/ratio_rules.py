@@ -22,8 +22,7 @@ class FixedSize(BatchRuleBase):
     Bounds no ratio: guarantees are those of size 1 and one worker.
 
     >>> pool, rule = nr.Pool.numbered(11), nr.FixedSize(size=4)
-    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(3.0), noise_std=1.0, rule=rule, start=[])
-    >>> batch = opt.ask()
+    >>> batch = nr.gp_bucb(pool, kernel=nr.RBF(3.0), noise_std=1.0, rule=rule, start=[]).ask()
     >>> len(batch), len(batch.ids), batch.reason
     (4, 4, 'fixed size 4 reached')
     """
@@ -97,8 +96,7 @@ class ProductBound(RatioRule):
     Differs: printed as a bound on the ratio of standard deviations; it bounds that of variances.
 
     >>> pool, rule = nr.Pool.numbered(11), nr.ProductBound(limit=8.0)
-    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(3.0), noise_std=1.0, rule=rule, start=[])
-    >>> batch = opt.ask()
+    >>> batch = nr.gp_bucb(pool, kernel=nr.RBF(3.0), noise_std=1.0, rule=rule, start=[]).ask()
     >>> len(batch), len(batch.ids), batch.reason
     (4, 4, 'limit reached (product bound)')
     """
@@ -131,8 +129,7 @@ class GlobalRatio(RatioRule):
     Differs: the lemma's sum is over the chosen x_s, from s = fb(t) + 1 on.
 
     >>> pool, rule = nr.Pool.numbered(11), nr.GlobalRatio(limit=8.0)
-    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(3.0), noise_std=1.0, rule=rule, start=[])
-    >>> batch = opt.ask()
+    >>> batch = nr.gp_bucb(pool, kernel=nr.RBF(3.0), noise_std=1.0, rule=rule, start=[]).ask()
     >>> len(batch), len(batch.ids), batch.reason
     (8, 8, 'limit reached (global ratio)')
     """
@@ -170,8 +167,7 @@ class LocalRatio(RatioRule):
     ones. Both are tested at the switch from (2) too.
 
     >>> pool, rule = nr.Pool.numbered(11), nr.LocalRatio(limit=8.0)
-    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(3.0), noise_std=1.0, rule=rule, start=[])
-    >>> batch = opt.ask()
+    >>> batch = nr.gp_bucb(pool, kernel=nr.RBF(3.0), noise_std=1.0, rule=rule, start=[]).ask()
     >>> len(batch), len(batch.ids), batch.reason
     (17, 17, 'limit reached (local ratio)')
     """

@@ -38,8 +38,7 @@ class Repeat(RepeatBase):
     Differs: σ² there is divided by λ; here it is the variance of f, so ridge multiplies.
 
     >>> pool, rule = nr.Pool.numbered(11), nr.Repeat(limit=8.0)
-    >>> opt = nr.gp_bucb(pool, kernel=nr.RBF(3.0), noise_std=1.0, rule=rule, start=[])
-    >>> batch = opt.ask()
+    >>> batch = nr.gp_bucb(pool, kernel=nr.RBF(3.0), noise_std=1.0, rule=rule, start=[]).ask()
     >>> len(batch), len(batch.ids), batch.reason
     (7, 1, 'repeat rule')
     """
@@ -87,8 +86,7 @@ class Stay(RepeatBase):
     >>> pool = nr.Pool([[x / 10] for x in range(11)])
     >>> for cost in (0.0, 4.2, 100.0):
     ...     rule = nr.Stay(limit=8.0, switch_cost=cost)
-    ...     opt = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[])
-    ...     batch = opt.ask()
+    ...     batch = nr.gp_bucb(pool, kernel=nr.RBF(0.3), noise_std=1.0, rule=rule, start=[]).ask()
     ...     print(len(batch), len(batch.ids), batch.reason)
     1 1 stay rule, switch cost 0
     5 1 stay rule, switch cost 4.2

@@ -86,11 +86,11 @@ class Grouped:
         return varies
 
     def kernel(self, theta: Vector) -> Kernel:
-        scales = tuple(self._scales(theta).tolist())
+        scales = tuple(self.scales(theta).tolist())
         return Matern(2.5, scales) if self.shape == "rough" else RBF(scales)
 
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
-        U = _centred(X / self._scales(theta))
+        U = _centred(X / self.scales(theta))
         K, slope = SHAPES[self.shape](_squares(U))
 
         def trace_gradient(M: Matrix) -> Vector:
@@ -100,7 +100,8 @@ class Grouped:
 
         return K, trace_gradient
 
-    def _scales(self, theta: Vector) -> Vector:
+    def scales(self, theta: Vector) -> Vector:
+        """Return the lengthscale of each column, in its units."""
         scales: Vector = np.exp(theta)[self.groups] * np.where(self.span > 0, self.span, 1.0)
         return scales
 
@@ -149,8 +150,7 @@ class Joint:
 
     def kernel(self, theta: Vector) -> Kernel:
         a, b = self._parts(theta)
-        rough = Matern(2.5, tuple(np.where(self.which == 0, self._wide(a, 0), FAR).tolist()))
-        smooth = RBF(tuple(np.where(self.which == 1, self._wide(b, 1), FAR).tolist()))
+        rough, smooth = Matern(2.5, self._wide(a, 0)), RBF(self._wide(b, 1))
         product: Kernel = rough * smooth
         return product
 
@@ -163,11 +163,11 @@ class Joint:
     def _parts(self, theta: Vector) -> tuple[Vector, Vector]:
         return theta[: self.numbers.size], theta[self.numbers.size :]
 
-    def _wide(self, theta: Vector, side: int) -> Vector:
-        part = self.numbers if side == 0 else self.codes
+    def _wide(self, theta: Vector, side: int) -> tuple[float, ...]:
+        """Return the lengthscales of one side on all columns."""
         wide = np.full(len(self.which), FAR)
-        wide[self.which == side] = part._scales(theta)
-        return wide
+        wide[self.which == side] = (self.numbers, self.codes)[side].scales(theta)
+        return tuple(wide.tolist())
 
 
 @final

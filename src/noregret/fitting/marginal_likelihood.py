@@ -18,7 +18,7 @@ LOG_2PI = math.log(2.0 * math.pi)
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """What is learned from: unique points with counts and averages, and replicates' scatter."""
+    """What is fitted: unique points with counts and averages, and replicates' scatter."""
 
     X: Rows  # (n, d)
     w: Vector  # (n,) counts
@@ -61,10 +61,10 @@ class Likelihood:
         M = np.outer(at.alpha, at.alpha)
         M -= at.inverse()
         scale = 0.5 * (float(np.vdot(M, at.K)) + JITTER * math.exp(theta[0]) * float(np.trace(M)))
-        own = 0.5 * noise * float(np.sum(np.diag(M) / seen.w))
+        values = 0.5 * noise * float(np.sum(np.diag(M) / seen.w))
         replicates = -0.5 * seen.freedom * (1.0 - seen.error / noise)
         inner = 0.5 * math.exp(theta[0]) * at.trace_gradient(M)
-        return at.value, np.concatenate([[scale, own + replicates], inner])
+        return at.value, np.concatenate([[scale, values + replicates], inner])
 
     def left_out(self, theta: Vector) -> tuple[Vector, Vector]:
         """Return α = A⁻¹(ȳ − m), and the diagonal of A⁻¹."""

@@ -40,8 +40,7 @@ class BKBExperimentsWidth(WithoutConstants):
     """As the papers' figures were run: F + (ξ/√λ)·√(log t·Σ σ̃²_t(x_s)/λ + log(1/δ)).
 
     >>> pool, width = nr.Pool.numbered(9), nr.BKBExperimentsWidth(delta=0.05)
-    >>> opt = nr.bkb(pool, kernel=nr.RBF(), noise_std=1, width=width)
-    >>> round(opt.posterior.beta, 2)
+    >>> round(nr.bkb(pool, kernel=nr.RBF(), noise_std=1, width=width).posterior.beta, 2)
     2.73
     """
 
@@ -61,8 +60,7 @@ class BBKBExperimentsWidth(WithoutConstants):
     """As the papers' figures were run: F + (ξ/√λ)·√(C̃·Σ log(1 + σ̃²_stale(x_s)/λ) + log(1/δ)).
 
     >>> pool, width = nr.Pool.numbered(9), nr.BBKBExperimentsWidth(delta=0.05, limit=2.0)
-    >>> opt = nr.bbkb(pool, kernel=nr.RBF(), noise_std=1, width=width)
-    >>> round(opt.posterior.beta, 2)
+    >>> round(nr.bbkb(pool, kernel=nr.RBF(), noise_std=1, width=width).posterior.beta, 2)
     2.73
     """
 
@@ -82,8 +80,7 @@ class ConstantWidth(ChosenByHand):
     """The same beta always, chosen by hand; 1 with Thompson sampling draws from the posterior.
 
     >>> pool, width = nr.Pool.numbered(9), nr.ConstantWidth(2.0)
-    >>> opt = nr.gp_ucb(pool, kernel=nr.RBF(), noise_std=1, width=width)
-    >>> opt.posterior.beta
+    >>> nr.gp_ucb(pool, kernel=nr.RBF(), noise_std=1, width=width).posterior.beta
     2.0
     """
 

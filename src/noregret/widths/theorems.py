@@ -29,8 +29,7 @@ class RKHSWidth(WidthBase):
     Source: MINI 2022, Theorem 4.4; Chowdhury & Gopalan 2017.
 
     >>> pool, width = nr.Pool.numbered(9), nr.RKHSWidth(delta=0.05)
-    >>> opt = nr.gp_ucb(pool, kernel=nr.RBF(), noise_std=1, width=width)
-    >>> round(opt.posterior.beta, 2)
+    >>> round(nr.gp_ucb(pool, kernel=nr.RBF(), noise_std=1, width=width).posterior.beta, 2)
     3.45
     """
 
@@ -54,8 +53,7 @@ class BayesianWidth(WidthBase):
     Source: MINI 2022, Theorem 4.5; Srinivas et al. 2010, Theorem 1.
 
     >>> pool, width = nr.Pool.numbered(9), nr.BayesianWidth(delta=0.05)
-    >>> opt = nr.gp_ucb(pool, kernel=nr.RBF(), noise_std=1, width=width)
-    >>> round(opt.posterior.beta, 2)
+    >>> round(nr.gp_ucb(pool, kernel=nr.RBF(), noise_std=1, width=width).posterior.beta, 2)
     3.37
     """
 
@@ -85,8 +83,7 @@ class EIWidth(WidthBase):
     Source: MINI 2022, Theorem 4.6; Wang & de Freitas 2014.
 
     >>> pool, width = nr.Pool.numbered(9), nr.EIWidth(delta=0.05)
-    >>> opt = nr.mini_gp_ei(pool, kernel=nr.RBF(), noise_std=1, width=width)
-    >>> round(opt.posterior.beta, 2)
+    >>> round(nr.mini_gp_ei(pool, kernel=nr.RBF(), noise_std=1, width=width).posterior.beta, 2)
     1.73
     """
 
@@ -120,8 +117,7 @@ class BKBWidth(WidthBase):
     1 + log(1 + κ²t) before that step, with the λ that the proof drops.
 
     >>> pool, width = nr.Pool.numbered(9), nr.BKBWidth(delta=0.05, kappa_squared=1.0)
-    >>> opt = nr.bkb(pool, kernel=nr.RBF(), noise_std=1, width=width)
-    >>> round(opt.posterior.beta, 2)
+    >>> round(nr.bkb(pool, kernel=nr.RBF(), noise_std=1, width=width).posterior.beta, 2)
     4.86
     """
 
@@ -154,8 +150,7 @@ class BBKBWidth(WidthBase):
     Source: BBKB 2020, Theorem 2.
 
     >>> pool, width = nr.Pool.numbered(9), nr.BBKBWidth(delta=0.05, limit=2.0)
-    >>> opt = nr.bbkb(pool, kernel=nr.RBF(), noise_std=1, width=width)
-    >>> round(opt.posterior.beta, 2)
+    >>> round(nr.bbkb(pool, kernel=nr.RBF(), noise_std=1, width=width).posterior.beta, 2)
     11.75
     """
 
