@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.arrays import Matrix, Vector
 
 X = np.random.default_rng(5).random((40, 2))
 POOL = nr.Pool(X)
@@ -77,3 +81,38 @@ def warm(name: str, turns: int = 4, **settings: object) -> nr.Optimizer:
 
 def rows_of(batch: nr.Batch) -> list[int]:
     return [int(row) for row in batch.sequence]
+
+
+def everything(optimizer: nr.Optimizer, folder: Path) -> dict[str, bytes]:
+    """All that a saved run holds."""
+    optimizer.save(folder / "run")
+    with zipfile.ZipFile(folder / "run") as archive:
+        return {entry: archive.read(entry) for entry in archive.namelist()}
+
+
+@contextmanager
+def refused(match: str) -> Iterator[None]:
+    with pytest.raises(nr.NoRegretError, match=match) as caught:
+        yield
+    assert isinstance(caught.value, ValueError)
+
+
+@contextmanager
+def refused_by(optimizer: nr.Optimizer, folder: Path, match: str) -> Iterator[None]:
+    before = everything(optimizer, folder)
+    with refused(match):
+        yield
+    assert everything(optimizer, folder) == before
+
+
+class Kernelish:
+    """Looks like a kernel; what it computes is up to the function given."""
+
+    def __init__(self, gram: Callable[[Matrix, Matrix], Matrix], diagonal: float) -> None:
+        self.gram, self.constant = gram, diagonal
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        return self.gram(X, Z)
+
+    def diagonal(self, X: Matrix) -> Vector:
+        return np.full(len(X), self.constant)
