@@ -1,8 +1,9 @@
 """Two source trees measured in turn, so that a busy machine slows both alike.
 
 `python -m evaluation.speed --quick --against OTHER/src [case ...]` prints, for each run of the
-library, the median seconds of either tree and their ratio: below 1 this one is faster. Both are
-measured by the code of this one; a run is named with its error where the other lacks what it needs.
+library, the median seconds of either tree and the median ratio of neighbours: below 1 this one is
+faster. Both are measured by the code of this one; where the other lacks a name that a run needs,
+its error is shown.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ROUNDS = 5
 def compare(cases: Iterable[Case], other: str, *, quick: bool, threads: int) -> None:
     """Print the seconds of each run of these cases in both trees, as soon as they are known."""
     console, seen = Console(), set[str]()
-    console.print(f"{'here':>10} {'there':>10} {'ratio':>7}  of {HERE} and {other}")
+    console.print(f"{'here':>10} {'there':>10} {'ratio':>7}  of {HERE} and {other}", soft_wrap=True)
     for case in cases:
         for full in case.subjects:
             subject = full.quick() if quick else full
@@ -44,5 +45,6 @@ def compare(cases: Iterable[Case], other: str, *, quick: bool, threads: int) -> 
                 told = f"{'':29}  {what}: {trouble.splitlines()[-1]}"
             else:
                 here, there = map(statistics.median, taken.values())
-                told = f"{here:10.4g} {there:10.4g} {here / there:7.2f}  {what}"
+                ratio = statistics.median(a / b for a, b in zip(*taken.values(), strict=True))
+                told = f"{here:10.4g} {there:10.4g} {ratio:7.2f}  {what}"
             console.print(told, highlight=False, markup=False, soft_wrap=True)

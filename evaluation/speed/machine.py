@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-PACKAGES = (
-    *("noregret", "numpy", "scipy", "torch", "botorch", "gpytorch", "scikit-learn", "optuna"),
-)
+PACKAGES = ["noregret", "numpy", "scipy", "torch", "botorch", "gpytorch", "scikit-learn", "optuna"]
 READ_BYTES = 1 << 30
 PRODUCT = 3072  # rows and columns of the matrices multiplied
 REPEATS = 5

@@ -209,25 +209,25 @@ def growth_table(case: Case, results: Results) -> str:
     """Return a row per series, a column per size."""
     lines = series_of(case, results)
     sizes = sorted({int(x) for line in lines.values() for x, _ in line})
-    rows = []
-    for name, line in lines.items():
-        fitted = slope(line)
-        rows.append([name, *_cells(line, sizes), NONE if fitted is None else f"{fitted:.2f}"])
+    slopes = [slope(line) for line in lines.values()]
+    rows = [
+        [name, *_cells(line, sizes), NONE if fitted is None else f"{fitted:.2f}"]
+        for (name, line), fitted in zip(lines.items(), slopes, strict=True)
+    ]
     return markdown.table((case.against, *map(size, sizes), "slope"), rows)
 
 
 def asks_table(case: Case, results: Results) -> str:
     """Return a row per competitor and pool, a column per number of evaluations known."""
-    every = [results.sized(subject).settings for subject in case.subjects]
-    ts = sorted({t for settings in every for t in settings.get("ts", [])})
+    every = [(one.label, results.sized(one).settings, results.of(one)) for one in case.subjects]
+    ts = sorted({t for _, settings, _ in every for t in settings.get("ts", [])})
     rows = []
-    for subject, settings in zip(case.subjects, every, strict=True):
-        for figures in results.of(subject):
-            N = size(settings.get("N"))
-            rows.append([subject.label, N, *_cells(figures.get("steps", []), ts)])
+    for label, settings, found in every:
+        N = size(settings.get("N"))
+        for figures in found:
+            rows.append([label, N, *_cells(figures.get("steps", []), ts)])
             if "later" in figures:
-                label = f"{subject.label}, following another"
-                rows.append([label, N, *_cells(figures["later"], ts)])
+                rows.append([f"{label}, following another", N, *_cells(figures["later"], ts)])
     return markdown.table(("ask of", "N", *(f"t = {size(t)}" for t in ts)), rows)
 
 

@@ -73,8 +73,7 @@ def test_without_data_a_case_is_skipped_and_says_why(
     """Not everybody has the molecules; the other cases must run all the same."""
     monkeypatch.setattr(files, "folders", lambda: (tmp_path,))
     settings: Settings = {"algorithm": "uniform", "N": 50, "T": 20, "kernel": "tanimoto"}
-    task = {"runner": "loop", "settings": settings, "seed": 0, "most_seconds": 60.0}
-    monkeypatch.setattr(sys, "argv", ["measure", json.dumps(task)])
+    monkeypatch.setattr(sys, "argv", ["measure", json.dumps(["loop", settings, 0, 60.0])])
     measure.main()
     told = json.loads(capsys.readouterr().out)["skipped"]
     assert told.startswith(f"no {FILE} in {tmp_path}; {files.VARIABLE}")
