@@ -121,7 +121,7 @@ def ts_qff(
     product within 10⁻⁴ of the kernel on this pool. One batch costs a factor of their covariance
     and a pass over the pool, however much was evaluated before.
 
-    Source: Mutný & Krause, NeurIPS 2018, cited by BKB, BBKB and MINI as the scalable rival.
+    Source: Mutný & Krause, NeurIPS 2018, cited by BKB, BBKB and MINI as the scalable baseline.
 
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
     >>> result = nr.maximize(lambda x: -((x[0] - 0.7) ** 2), pool, algorithm=nr.ts_qff, budget=60,

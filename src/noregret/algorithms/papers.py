@@ -112,7 +112,7 @@ def bkb(
     oversample: float | None = None,
     **settings: Unpack[Settings],
 ) -> Optimizer:
-    """GP-UCB on a Nyström posterior whose dictionary is drawn anew at every step.
+    """GP-UCB on a Nyström posterior whose dictionary is drawn again at every step.
 
     Source: Calandriello et al., COLT 2019, Algorithm 1.
 
@@ -229,15 +229,9 @@ def mini_gp_ucb(
     >>> opt.best().x, opt.unique < opt.evaluations / 20
     (array([0.7]), True)
     """
-    return mini(
-        pool,
-        kernel=kernel,
-        noise_std=noise_std,
-        acquisition=UCB(),
-        limit=limit,
-        switch_cost=switch_cost,
-        **settings,
-    )
+    p = resolved(pool, kernel, noise_std, settings)
+    band = RKHSWidth(p.delta)
+    return p.optimizer(p.exact(), UCB(), band, _stays(limit, switch_cost), band=band)
 
 
 @shows_settings(Settings)
@@ -285,7 +279,7 @@ def batch_thompson(
 
     Functions are drawn from the posterior at a cost linear in the pool. Batches hold `batch_size`
     evaluations, or as many as a ratio `rule` with its `limit` admits. `posterior="nystrom"` holds
-    the posterior on a dictionary, drawn anew for every batch, for many distinct points. Draws have
+    the posterior on a dictionary, drawn again for every batch, for many distinct points. Draws have
     beta 1; the papers ran it with a tenth of a theorem's, `width=0.1 * noregret.RKHSWidth()`.
 
     Source: Kandasamy et al. 2018, ASYNC-TS in the experiments of BBKB 2020.

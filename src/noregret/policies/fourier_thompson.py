@@ -189,7 +189,7 @@ class FourierView(ModelView):
         return self._policy.best_of_samples(self._weights, self._factor, self._evidence, 1)
 
     def rank(self, row: int) -> int | None:
-        """None: the next function to be drawn ranks candidates anew."""
+        """None: the next function to be drawn ranks candidates afresh."""
         return None
 
 

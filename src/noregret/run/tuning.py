@@ -32,10 +32,10 @@ def tune(
     grid: Sequence[Mapping[str, float]] = EPSILON_GRID,
     seeds: Iterable[int] = range(40),
 ) -> Tuned:
-    """Return the setting whose runs, one a seed, have the lowest average regret.
+    """Return the setting whose runs, one per seed, have the lowest average regret.
 
-    `regret(seed=..., **setting)` makes one run and returns its regret. So were the papers' rivals
-    tuned: on the regret itself, which a user cannot see. It favours the rival; report it on other
+    `regret(seed=..., **setting)` makes one run and returns its regret. So were the papers'
+    baselines tuned: on the regret itself, which a user cannot see. It favours them; report on other
     seeds than it was tuned on.
 
     Source: MINI 2022, appendix B.1 (40 seeds; the default grid is that of ε-greedy).
