@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -244,23 +243,6 @@ def test_goal_offset_and_room() -> None:
     turned.tell(ids, 7.0 - TRUTH[ids])
     whole = plain.ask().sequence.tolist()
     assert turned.ask(at_most=3).sequence.tolist() == whole[:3]
-
-
-def test_a_saved_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    """Weights told in parts carry their own rounding; it must be kept."""
-    make = {"kernel": 2.0 * nr.RBF((0.3, 0.5)), "noise_std": 0.2, "batch_size": 3}
-    unbroken = nr.ts_qff(POOL, **make)  # type: ignore[arg-type]  # settings as a dict
-    broken = nr.ts_qff(POOL, **make)  # type: ignore[arg-type]  # settings as a dict
-    for step in range(8):
-        broken.save(tmp_path / "run")
-        broken = nr.load(tmp_path / "run", pool=POOL)
-        batch, again = unbroken.ask(worker="ab"[step % 2]), broken.ask(worker="ab"[step % 2])
-        assert again.ids.tolist() == batch.ids.tolist()
-        values = TRUTH[batch.sequence.astype(np.int64)]
-        for run, part in ((unbroken, batch), (broken, again)):
-            run.tell(part[:2], values[:2])
-        assert broken.best().mean == unbroken.best().mean
-        assert broken.state.V.tobytes() == unbroken.state.V.tobytes()
 
 
 def test_odd_pools() -> None:
