@@ -34,9 +34,11 @@ MODELS: dict[str, Callable[..., nr.Optimizer]] = {
 BASELINES: dict[str, Callable[..., nr.Optimizer]] = {
     "uniform": partial(nr.uniform, batch_size=6),
     "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=6),
+    "random_search": partial(nr.random_search, batch_size=6),
+    "evolution": partial(nr.regularized_evolution, population=4, sample=2, batch_size=6),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
-every_algorithm = pytest.mark.parametrize("name", [*MODELS, *BASELINES])
+every_algorithm = pytest.mark.parametrize("name", [*MODELS, *BASELINES, "auto"])
 
 
 def build(
@@ -48,6 +50,8 @@ def build(
     seed: int = 1,
     noise_std: float = 1.0,
 ) -> nr.Optimizer:
+    if name == "auto":
+        return nr.auto(pool, goal=goal, seed=seed)
     if name in BASELINES:
         return BASELINES[name](pool, goal=goal, offset=offset, seed=seed)
     return MODELS[name](

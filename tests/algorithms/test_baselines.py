@@ -18,8 +18,7 @@ POOL = nr.Pool(np.linspace(0, 1, 7)[:, None])
 
 def test_random_search_sees_all_before_any_twice() -> None:
     """Round by round, in an order that differs from round to round."""
-    optimizer, rounds = nr.random_search(POOL, batch_size=3, seed=1), list[list[int]]()
-    rows: list[int] = []
+    optimizer, rows = nr.random_search(POOL, batch_size=3, seed=1), list[int]()
     while len(rows) < 21:
         batch = optimizer.ask()
         rows += batch.sequence.astype(np.int64).tolist()
@@ -27,6 +26,8 @@ def test_random_search_sees_all_before_any_twice() -> None:
     rounds = [rows[at : at + 7] for at in (0, 7, 14)]
     assert all(sorted(some) == list(range(7)) for some in rounds)
     assert rounds[0] != rounds[1] != rounds[2]
+    one = nr.random_search(nr.Pool([[0.5]]), batch_size=4)
+    assert one.ask().sequence.tolist() == [0, 0, 0, 0]
 
 
 def test_random_search_is_uniform() -> None:
@@ -56,14 +57,6 @@ def test_random_search_minds_what_is_open_excluded_or_failed() -> None:
     optimizer.exclude(range(7))
     with pytest.raises(nr.NoRegretError, match="all 7 candidates are excluded"):
         optimizer.ask()
-
-
-def test_random_search_cut_short_is_the_front() -> None:
-    """`at_most` only cuts."""
-    whole, part = (nr.random_search(POOL, batch_size=20, seed=5) for _ in range(2))
-    assert part.ask(at_most=4).ids.tolist() == whole.ask().ids.tolist()[:4]
-    one = nr.random_search(nr.Pool([[0.5]]), batch_size=4)
-    assert one.ask().sequence.tolist() == [0, 0, 0, 0]
 
 
 def test_random_search_on_a_box() -> None:

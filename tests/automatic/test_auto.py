@@ -163,21 +163,6 @@ def test_safe_explores_by_a_theorem_and_goes_wide() -> None:
     assert safe.certificate().beta == pytest.approx(safe.posterior.beta)
 
 
-def test_the_same_seed_makes_the_same_choices() -> None:
-    one, two = (run(nr.auto(nr.Pool(GRID), seed=3), 120) for _ in range(2))
-    np.testing.assert_array_equal(one.sequence, two.sequence)
-    other = run(nr.auto(nr.Pool(GRID), seed=4), 120)
-    assert not np.array_equal(one.sequence, other.sequence)
-
-
-def test_minimising_is_maximising_the_negative() -> None:
-    up = run(nr.auto(nr.Pool(GRID)), 100, noise=0.0)
-    down = run(nr.auto(nr.Pool(GRID), goal="min"), 100, noise=0.0, f=lambda X: -hill(X))
-    np.testing.assert_array_equal(up.sequence, down.sequence)
-    assert down.best().mean == pytest.approx(-up.best().mean)
-    assert down.posterior.mean(GRID[:5]) == pytest.approx(-up.posterior.mean(GRID[:5]))
-
-
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_units_do_not_matter(scale: float) -> None:
     """Volts, microvolts: the same hill is found, at its height."""
@@ -207,21 +192,6 @@ def test_a_saved_run_goes_on_bit_for_bit(f: Callable[[Matrix], Vector], tmp_path
     np.testing.assert_array_equal(again.sequence, unbroken.sequence)
     assert again.best().mean == unbroken.best().mean
     assert policy_of(again).settings == policy_of(part).settings
-
-
-def test_looking_changes_nothing() -> None:
-    plain, looked = nr.auto(nr.Pool(GRID)), nr.auto(nr.Pool(GRID))
-    rng = np.random.default_rng(0)
-    for _ in range(40):
-        batch = plain.ask()
-        peeked = looked.peek()
-        np.testing.assert_array_equal(peeked.ids, batch.ids)
-        values = hill(np.array(list(batch))) + 0.1 * rng.standard_normal(len(batch))
-        plain.tell(batch, values)
-        looked.tell(looked.ask(), values)
-        looked.best(), looked.certificate(), looked.account(), looked.explain(3)
-        looked.posterior.mean(GRID[:3])
-    np.testing.assert_array_equal(plain.sequence, looked.sequence)
 
 
 @pytest.mark.parametrize(
@@ -450,24 +420,6 @@ def test_tiny_pools_will_do(pool: nr.Pool | nr.BitPool) -> None:
         opt.tell(batch, [value])
     assert opt.best().evaluations >= 1
     assert 0.9 < opt.best().mean < 2.1
-
-
-def test_a_budget_of_one_will_do() -> None:
-    result = nr.maximize(lambda x: float(x[0]), nr.Pool(GRID), budget=1)
-    assert len(result.values) == 1
-    assert result.best().id == result.ids[0]
-
-
-def test_failures_and_exclusions_are_lived_with() -> None:
-    opt = nr.auto(nr.Pool(GRID))
-    for _ in range(5):
-        opt.fail(opt.ask())
-    top = np.argsort(-hill(GRID))[:5]
-    opt.exclude(top)
-    before = len(opt.sequence)
-    run(opt, 100)
-    assert not np.isin(opt.sequence[before:], top).any()
-    assert opt.best().id not in top
 
 
 def test_a_box_is_searched_too() -> None:

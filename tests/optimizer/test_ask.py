@@ -10,6 +10,7 @@ import pytest
 import noregret as nr
 from slow_references import DenseGP
 from small_optimizers import (
+    BASELINES,
     KERNEL,
     MODELS,
     POOL,
@@ -92,7 +93,7 @@ def test_the_seed_decides(name: str) -> None:
     assert any(runs[0] != other for other in runs[2:])
 
 
-@every_algorithm
+@pytest.mark.parametrize("name", [*MODELS, *BASELINES])
 @pytest.mark.parametrize("turns", [0, 1, 4, 9])
 def test_at_most_cuts_a_prefix(name: str, turns: int) -> None:
     """A smaller oven must not change what comes first."""
@@ -113,12 +114,11 @@ REASONS = {
     "bbkb-local": "limit reached (local ratio)",
     "mini_gp_ucb": "repeat rule",
     "mini_gp_ei": "repeat rule",
-    "uniform": "fixed size 6 reached",
-    "epsilon_greedy": "fixed size 6 reached",
+    **dict.fromkeys(BASELINES, "fixed size 6 reached"),
 }
 
 
-@every_algorithm
+@pytest.mark.parametrize("name", REASONS)
 def test_a_batch_says_why_it_ended(name: str) -> None:
     """A user who waits for a full plate must see what keeps it small."""
     optimizer = build(name)

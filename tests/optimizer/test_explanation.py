@@ -197,18 +197,6 @@ def test_when_it_was_asked_for_is_what_the_batches_say(name: str, tmp_path: Path
             assert np.isnan(asked.std).all()
 
 
-def test_looking_changes_nothing() -> None:
-    """An explanation is asked for in the middle of everything."""
-    plain, curious = warm("mini_gp_ucb")[0], warm("mini_gp_ucb")[0]
-    for _ in range(5):
-        for id in ("s1", "s2"):
-            str(curious.explain(id))
-        a, b = plain.ask(at_most=4), curious.ask(at_most=4)
-        assert a.sequence.tolist() == b.sequence.tolist()
-        for optimizer in (plain, curious):
-            optimizer.tell(a, [0.5] * len(a))
-
-
 def test_the_words_say_what_the_numbers_say() -> None:
     """The sentences are what most people will read."""
     optimizer = nr.gp_ucb(NAMED, kernel=nr.RBF(0.3), noise_std=0.1, start=["s0"], goal="min")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.arrays import Indices, Matrix, Vector
+from noregret.arrays import Matrix, Vector
 from noregret.policies import Purpose, stream
 from noregret.policies.evolution import Population
 from noregret.posteriors import Observations
@@ -98,44 +97,6 @@ def test_members_join_when_their_values_come_and_the_oldest_leave() -> None:
     assert second.grown(points(2, 10**9, 1), 4).members.tolist() == [1, 1, 1, 1]
 
 
-def f(ids: Indices) -> Vector:
-    return VALUES[ids]
-
-
-def test_the_way_of_telling_does_not_matter() -> None:
-    """By batch, by id or by average: the same population, the same children."""
-
-    def run(how: int) -> list[int]:
-        optimizer = nr.regularized_evolution(
-            nr.Pool(SCATTERED), population=4, sample=2, batch_size=2, seed=1
-        )
-        chosen: list[int] = []
-        for _ in range(12):
-            batch = optimizer.ask()
-            ids = batch.sequence.astype(np.int64)
-            chosen += ids.tolist()
-            if how == 0:
-                optimizer.tell(batch, f(ids))
-            elif how == 1:
-                optimizer.tell(ids, f(ids))
-            else:
-                optimizer.tell(batch[:1], f(ids[:1]))
-                optimizer.tell(ids[1:], means=f(ids[1:]), counts=[1])
-        return chosen
-
-    assert run(0) == run(1) == run(2)
-
-
-def test_batches_only_cut() -> None:
-    """at_most=2 of five is the first two of five."""
-    make = {"population": 3, "sample": 2, "batch_size": 5, "seed": 8}
-    whole = nr.regularized_evolution(nr.Pool(SCATTERED), **make)  # type: ignore[arg-type]  # settings as a dict
-    part = nr.regularized_evolution(nr.Pool(SCATTERED), **make)  # type: ignore[arg-type]  # settings as a dict
-    for optimizer in (whole, part):
-        optimizer.tell([1, 2, 3], [0.1, 0.5, 0.2])
-    assert part.ask(at_most=2).ids.tolist() == whole.ask().ids.tolist()[:2]
-
-
 def test_workers_wait_for_nobody() -> None:
     """Founders under way count as founders; with no value at all everything is drawn."""
     optimizer = nr.regularized_evolution(nr.Pool(SCATTERED), population=2, sample=3, neighbours=3)
@@ -202,8 +163,8 @@ def test_points_off_the_pool_are_no_parents() -> None:
     assert ((GRID[children] != 0).sum(axis=1) == 1).all()
 
 
-def test_a_box_evolves(tmp_path: Path) -> None:
-    """Steps find the top of a hill better than draws, and a saved run goes on."""
+def test_a_box_evolves() -> None:
+    """Steps find the top of a hill better than draws."""
     box = nr.Box([(-1, 1), (1e-3, 1e3), (0, 9)], log=[1], integer=[2])
 
     def hill(x: Vector) -> float:
@@ -217,18 +178,6 @@ def test_a_box_evolves(tmp_path: Path) -> None:
         ]
         ends.append(np.mean(best))
     assert ends[0] > -0.02 > ends[1]
-
-    optimizer = nr.regularized_evolution(box, population=6, batch_size=4, seed=3)
-    for _ in range(5):
-        batch = optimizer.ask()
-        optimizer.tell(batch, [hill(x) for x in batch])
-    optimizer.save(tmp_path / "run")
-    again = nr.load(tmp_path / "run", pool=box)
-    for _ in range(5):
-        batch = optimizer.ask()
-        np.testing.assert_array_equal(again.ask().x, batch.x)
-        for run in (optimizer, again):
-            run.tell(batch, [hill(x) for x in batch])
 
 
 def test_it_beats_uniform_where_neighbours_are_alike() -> None:

@@ -296,15 +296,6 @@ def test_a_saved_run_goes_on_as_the_unbroken_one(name: str, tmp_path: Path) -> N
     assert go_on(one, 3, 2) == go_on(other, 3, 2)
 
 
-def test_looking_changes_no_choice_on_a_box() -> None:
-    one, other = start("mini_gp_ucb"), start("mini_gp_ucb")
-    for turn in range(5):
-        other.best() if other.evaluations else None
-        if other.evaluations:
-            other.certificate()
-        assert go_on(one, 1, turn) == go_on(other, 1, turn)
-
-
 def test_a_policy_used_again_numbers_points_by_its_own_run() -> None:
     """Composing an optimizer from the parts of another must not mix up their points."""
     first = start("gp_ei")
