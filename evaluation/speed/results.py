@@ -23,6 +23,7 @@ SHRINK = {  # divisor, and what is left at least, where only the benchmark itsel
     "values": (100, 1000),
     "candidates": (100, 1000),
 }
+QUICK_T = 4000  # evaluations at most: BKB takes minutes for more
 QUICK_SECONDS = 10.0
 
 
@@ -84,7 +85,8 @@ def _shrunk(name: str, value: Any) -> Any:
     if name == "ts":
         return value[:2]
     divisor, least = SHRINK.get(name, (1, 0))
-    return value if divisor == 1 else min(value, max(least, value // divisor))
+    small = value if divisor == 1 else min(value, max(least, value // divisor))
+    return min(small, QUICK_T) if name == "T" else small
 
 
 @final
