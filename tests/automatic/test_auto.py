@@ -16,7 +16,7 @@ import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.automatic import AutoConstants, AutoModel, AutoPolicy, AutoSettings, AutoView
 from noregret.automatic.exploration import pause
-from noregret.errors import ArgumentError, ExhaustedError, NothingToldError
+from noregret.errors import ExhaustedError, NothingToldError
 from noregret.fitting import FittedModel
 
 GRID = np.stack(np.meshgrid(*2 * [np.linspace(0, 1, 15)]), axis=-1).reshape(-1, 2)
@@ -448,24 +448,6 @@ def test_bits_are_searched_too() -> None:
         ids = batch.sequence.astype(int)
         opt.tell(batch, worth[ids] + 0.05 * rng.standard_normal(len(ids)))
     assert worth[opt.best().id] >= np.sort(worth)[-10]
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"attitude": "bold"}, "attitude must be one of"),
-        ({"workers": 0}, "workers must be at least 1"),
-        ({"workers": 2.5}, "workers must be a whole number"),
-        ({"switch_cost": -1}, "switch_cost must be at least 0"),
-        ({"switch_cost": 5, "workers": 2}, "Give one of the two"),
-        ({"switch_cost": 5, "deterministic": True}, "Give one of the two"),
-        ({"deterministic": "yes"}, "deterministic must be True or False"),
-        ({"delta": 1.0}, "delta must lie strictly"),
-    ],
-)
-def test_bad_settings_are_named(settings: dict[str, object], words: str) -> None:
-    with pytest.raises(ArgumentError, match=words):
-        nr.auto(nr.Pool(GRID), **settings)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize("f", [lambda x: float(x > 0.33), lambda x: min(float(x), 0.3)])

@@ -129,15 +129,6 @@ def test_a_look_ends_with_what_it_saw(name: str, change: str) -> None:
         assert answered(looked_at, what) == answered(plain, what)
 
 
-def test_who_has_no_model_says_so() -> None:
-    """Whatever needs one names the algorithms that have one."""
-    optimizer = nr.uniform(nr.Pool(X))
-    optimizer.tell([0], [1.0])
-    for what in (optimizer.look, optimizer.certificate, lambda: optimizer.posterior):
-        with pytest.raises(nr.NoRegretError, match="Use one of the Gaussian-process algorithms"):
-            what()
-
-
 def test_explanations_go_on_when_nothing_is_left_to_choose() -> None:
     """All was evaluated once, and nothing is evaluated twice: what is known can still be read."""
     optimizer = nr.auto(nr.Pool(X), deterministic=True)

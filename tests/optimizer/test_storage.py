@@ -348,7 +348,10 @@ FORMAT_7 = """{"format": 7,
 
 @pytest.mark.parametrize(
     ("found", "reader"),
-    [("7", "noregret at commit 1865117 reads it"), ("6", "An older or newer"), ("null", "An old")],
+    [
+        ("7", "noregret at commit 1865117 reads it"),
+        *[("6", "An older or newer"), ("9", "An older or newer"), ("null", "An old")],
+    ],
 )
 def test_runs_of_other_formats_are_refused_with_who_reads_them(
     found: str, reader: str, tmp_path: Path

@@ -371,9 +371,3 @@ def test_points_off_the_pool_do_not_end_a_design() -> None:
     optimizer = nr.gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.1, start=nr.SobolDesign(8))
     optimizer.tell(np.linspace(2, 3, 8)[:, None], np.zeros(8))
     assert len(optimizer.ask()) == 8
-
-
-@pytest.mark.parametrize("start", [16, "sobol", 2.0])
-def test_a_number_is_no_start(start: object) -> None:
-    with pytest.raises(nr.NoRegretError, match="SobolDesign"):
-        nr.gp_ucb(nr.Pool([[0.0]] * 20), kernel=nr.RBF(1.0), noise_std=0.1, start=start)  # type: ignore[arg-type]  # the slip

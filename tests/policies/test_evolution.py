@@ -202,41 +202,6 @@ def test_it_beats_uniform_where_neighbours_are_alike() -> None:
     assert min(evolved) > max(drawn), (evolved, drawn)
 
 
-@pytest.mark.parametrize(
-    ("settings", "match"),
-    [
-        ({"population": 0}, r"regularized_evolution\(population=...\) must be at least 1, got 0"),
-        ({"sample": 0}, r"sample=...\) must be at least 1"),
-        ({"sample": 2.5}, r"sample=...\) must be a whole number, got 2.5"),
-        ({"neighbours": -1}, r"neighbours=...\) must be at least 1"),
-        ({"batch_size": 0}, r"batch_size=...\) must be at least 1"),
-        ({"groups": [[0]]}, "column 1 stands in 0 groups"),
-        ({"goal": "up"}, "goal must be one of"),
-    ],
-)
-def test_bad_settings_are_named(settings: dict[str, object], match: str) -> None:
-    """At the rim, before anything is drawn."""
-    with pytest.raises(nr.NoRegretError, match=match):
-        nr.regularized_evolution(nr.Pool(GRID), **settings)  # type: ignore[arg-type]  # on purpose
-
-
-def test_groups_are_for_pools() -> None:
-    """A box has no columns that change together."""
-    with pytest.raises(nr.NoRegretError, match="is for pools"):
-        nr.regularized_evolution(nr.Box([(0, 1), (0, 1)]), groups=[0, 1])
-    with pytest.raises(nr.NoRegretError, match="pool must be"):
-        nr.regularized_evolution(GRID, groups=[0, 1, 2])  # type: ignore[arg-type]  # on purpose
-
-
-def test_it_has_no_model() -> None:
-    """A baseline says so."""
-    optimizer = nr.regularized_evolution(nr.Pool(GRID))
-    optimizer.tell([0], [1.0])
-    for look in (lambda: optimizer.posterior, optimizer.certificate):
-        with pytest.raises(nr.NoRegretError, match="Evolution is a baseline"):
-            look()
-
-
 def test_groups_of_a_table_and_of_bits() -> None:
     """A table knows its groups; a fingerprint has as many columns as bits."""
     import pyarrow

@@ -10,7 +10,6 @@ from scipy.integrate import quad
 
 import noregret as nr
 from noregret.arrays import Matrix, Vector
-from noregret.errors import ArgumentError
 from noregret.kernels import Kernel, QuadratureFeatures, quadrature
 from noregret.kernels.fourier_features import error_bound
 from noregret.policies import Evidence, ThompsonQFF
@@ -259,37 +258,8 @@ def test_odd_pools() -> None:
     assert optimizer.posterior.mean(POOL.X[[4]])[0] == pytest.approx(0.5, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("settings", "match"),
-    [
-        ({"kernel": nr.Matern(nu=2.5)}, r"must be RBF\(lengthscale\) or variance \* RBF"),
-        ({"kernel": nr.RBF(1.0) + nr.RBF(2.0)}, "must be RBF"),
-        ({"kernel": nr.RBF}, "instance"),
-        ({"kernel": None}, "kernel must be"),
-        ({"kernel": nr.RBF((1.0, 2.0, 3.0))}, "lengthscale has 3 entries for 2 features"),
-        ({"kernel": nr.RBF(0.01)}, "features, more than 4096"),
-        ({"nodes": 0}, r"ts_qff\(nodes=...\) must be at least 1"),
-        ({"nodes": (3, 4, 5)}, "nodes=.* has 3 entries for 2 features"),
-        ({"nodes": (3, 2.5)}, "must be a whole number, got 2.5"),
-        ({"nodes": 65}, "65 × 65 = 4225 features"),
-        ({"noise_std": 0.0}, "noise_std must be above 0"),
-        ({"noise_std": 1e-5}, "ridge .* at least 1e-08"),
-        ({"ridge": -1.0}, "ridge must be above 0"),
-        ({"batch_size": 0}, r"ts_qff\(batch_size=...\)"),
-    ],
-)
-def test_bad_settings_are_named(settings: dict[str, object], match: str) -> None:
-    """What is allowed stands in the message."""
-    with pytest.raises(ArgumentError, match=match):
-        nr.ts_qff(POOL, **{"kernel": nr.RBF(0.5), "noise_std": 0.1, **settings})  # type: ignore[arg-type]  # on purpose
-
-
 def test_where_it_cannot_go() -> None:
-    """Four dimensions, a box, nothing left, a certificate."""
-    with pytest.raises(ArgumentError, match="at most 3 features, got 4"):
-        nr.ts_qff(nr.Pool(np.zeros((3, 4))), kernel=nr.RBF(1.0), noise_std=0.1)
-    with pytest.raises(ArgumentError, match="needs a pool"):
-        nr.ts_qff(nr.Box([(0, 1)]), kernel=nr.RBF(1.0), noise_std=0.1)
+    """Nothing told, nothing left, a certificate."""
     optimizer = nr.ts_qff(POOL, kernel=nr.RBF(0.5), noise_std=0.1)
     with pytest.raises(nr.NoRegretError, match="no value was told"):
         optimizer.best()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -209,21 +208,6 @@ def test_a_width_scales_the_draws() -> None:
         optimizer.tell([50, 150], [1.0, 0.0])
         chosen[width] = len(set(optimizer.ask().sequence.tolist()))
     assert chosen[1e-6] == 1 < 10 < chosen[5.0]
-
-
-@pytest.mark.parametrize(
-    ("settings", "match"),
-    [
-        ({"batch_size": 0}, "size"),
-        ({"posterior": "dense"}, "posterior"),
-        ({"rule": "all"}, "rule"),
-        ({"rule": "global", "limit": 0.5}, "limit"),
-    ],
-)
-def test_bad_settings_are_named(settings: dict[str, Any], match: str) -> None:
-    make = partial(nr.batch_thompson, nr.Pool(X), kernel=nr.RBF(1.0), noise_std=1.0)
-    with pytest.raises(nr.NoRegretError, match=match):
-        make(**settings)
 
 
 def test_the_dictionary_of_a_sparse_draw_is_drawn_too() -> None:
