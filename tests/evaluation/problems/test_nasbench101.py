@@ -7,7 +7,7 @@ import doctest
 import json
 import struct
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +110,12 @@ def runs() -> tuple[Matrix, Matrix]:
 
 
 @pytest.fixture
+def path(tmp_path: Path, runs: tuple[Matrix, Matrix]) -> Path:
+    """A file with all runs of all cells."""
+    return write(tmp_path / "runs.tfrecord", HASHES, *runs)
+
+
+@pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, and no other place to find data in, nor to fetch them from."""
     monkeypatch.setenv("NOREGRET_DATA", str(tmp_path))
@@ -176,9 +182,8 @@ def test_fields_are_read_as_written(fields: list[tuple[int, tuple[int, bytes]]])
 # What is read.
 
 
-def test_every_repeat_is_read(tmp_path: Path, runs: tuple[Matrix, Matrix]) -> None:
+def test_every_repeat_is_read(path: Path, runs: tuple[Matrix, Matrix]) -> None:
     """In the order of the cells asked for, whatever that of the file."""
-    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
     order = np.random.default_rng(2).permutation(N)
     accuracies, seconds = nasbench101.outcomes(path, [HASHES[cell] for cell in order])
     np.testing.assert_array_equal(accuracies, runs[0][order])
@@ -186,10 +191,9 @@ def test_every_repeat_is_read(tmp_path: Path, runs: tuple[Matrix, Matrix]) -> No
 
 
 def test_other_cells_and_shorter_trainings_are_passed_over(
-    tmp_path: Path, runs: tuple[Matrix, Matrix]
+    path: Path, runs: tuple[Matrix, Matrix]
 ) -> None:
     """The full file holds 423 624 cells, each trained for 4, 12, 36 and 108 epochs."""
-    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
     others = (
         *(framed(row(HASHES[0], metrics(0.99, 1.0), epochs=epochs)) for epochs in (4, 12, 36)),
         *(framed(row(f"{cell:032x}", metrics(0.99, 1.0))) for cell in (1, 2, 38)),
@@ -200,9 +204,8 @@ def test_other_cells_and_shorter_trainings_are_passed_over(
     np.testing.assert_array_equal(seconds, runs[1])
 
 
-def test_the_file_is_never_in_memory_whole(tmp_path: Path, runs: tuple[Matrix, Matrix]) -> None:
+def test_the_file_is_never_in_memory_whole(path: Path) -> None:
     """The full one has 2 GB."""
-    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
     other = framed(row("f" * 32, bytes(30_000)), checksum=bytes(4))
     with path.open("ab") as stream:
         for _ in range(500):
@@ -218,54 +221,48 @@ def test_the_file_is_never_in_memory_whole(tmp_path: Path, runs: tuple[Matrix, M
 # What is refused.
 
 
-@pytest.mark.parametrize("byte", [0, 7, 8, 11])
-def test_a_damaged_length_is_refused(
-    byte: int, tmp_path: Path, runs: tuple[Matrix, Matrix]
+def changed(at: int, by: int) -> Callable[[bytes], bytes]:
+    def change(content: bytes) -> bytes:
+        made = bytearray(content)
+        made[at] ^= by
+        return bytes(made)
+
+    return change
+
+
+LENGTH = struct.pack("<Q", 2**62)
+ONE, TWICE = framed(row(HASHES[0], metrics(0.9, 1000.0))), framed(row(HASHES[3], metrics(0.9, 1e3)))
+KINDS = (b"", b"[1, 2]", b"5", b"\xff", b'[["a"], 108, "", "", ""]')
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        # A damaged length, before as many bytes are asked for.
+        *((changed(byte, 0x40), "record at byte 0: its length does not") for byte in (0, 7, 8, 11)),
+        # Damaged content: a digit that changed would otherwise be an accuracy.
+        *((changed(-back, 1), r"in the record at byte \d+") for back in (1, 5, 40, 100)),
+        # A download that broke off within a length, a checksum, or what they speak of.
+        *(
+            (lambda _, kept=kept: ONE + ONE[:kept], f"at byte {len(ONE)}: the file ends within it")
+            for kept in (1, 8, 11, 12, 13, 100, len(ONE) - 5, len(ONE) - 4, len(ONE) - 1)
+        ),
+        # A length beyond the file.
+        (lambda _: LENGTH + masked(LENGTH) + b"some", "the file ends within it"),
+        # Records of another kind.
+        *((lambda _, kind=kind: framed(kind), "not a list of five in JSON") for kind in KINDS),
+        # A repeat too many, as in two files put together: their mean would count some runs twice.
+        (lambda content: content + TWICE, "1 of 30 cells have 4 trainings"),
+        (lambda _: b"", "30 of 30 cells have 0 trainings"),
+    ],
+)
+def test_another_file_than_the_released_one_is_refused(
+    change: Callable[[bytes], bytes], why: str, path: Path
 ) -> None:
-    """Before as many bytes are asked for, which may be more than there are in the world."""
-    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
-    content = bytearray(path.read_bytes())
-    content[byte] ^= 0x40
-    path.write_bytes(content)
-    with pytest.raises(Damaged, match=r"record at byte 0: its length does not match its checksum"):
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(Damaged, match=why) as told:
         nasbench101.outcomes(path, HASHES)
-
-
-@pytest.mark.parametrize("back", [1, 5, 40, 100])
-def test_damaged_content_is_refused(back: int, tmp_path: Path, runs: tuple[Matrix, Matrix]) -> None:
-    """A digit that changed would otherwise be an accuracy."""
-    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
-    content = bytearray(path.read_bytes())
-    content[-back] ^= 1
-    path.write_bytes(content)
-    with pytest.raises(Damaged, match=r"runs\.tfrecord is damaged in the record at byte \d+"):
-        nasbench101.outcomes(path, HASHES)
-
-
-def test_a_download_that_broke_off_is_refused(tmp_path: Path) -> None:
-    """Within a length, a checksum, or what they speak of."""
-    whole = framed(row(HASHES[0], metrics(0.9, 1000.0)))
-    path = tmp_path / "runs.tfrecord"
-    for kept in (1, 8, 11, 12, 13, 100, len(whole) - 5, len(whole) - 4, len(whole) - 1):
-        path.write_bytes(whole + whole[:kept])
-        with pytest.raises(Damaged, match=rf"at byte {len(whole)}: the file ends within it"):
-            nasbench101.outcomes(path, HASHES[:1])
-
-
-def test_a_length_beyond_the_file_is_not_read(tmp_path: Path) -> None:
-    length = struct.pack("<Q", 2**62)
-    path = tmp_path / "runs.tfrecord"
-    path.write_bytes(length + masked(length) + b"some")
-    with pytest.raises(Damaged, match="the file ends within it"):
-        nasbench101.outcomes(path, HASHES)
-
-
-@pytest.mark.parametrize("content", [b"", b"[1, 2]", b"5", b"\xff", b'[["a"], 108, "", "", ""]'])
-def test_records_of_another_kind_are_refused(content: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "images.tfrecord"
-    path.write_bytes(framed(content))
-    with pytest.raises(Damaged, match="not a list of five in JSON"):
-        nasbench101.outcomes(path, HASHES)
+    assert str(told.value).startswith(str(path))
 
 
 GOOD = metrics(0.9, 1000.0)
@@ -301,21 +298,6 @@ def test_cells_without_outcomes_are_counted(tmp_path: Path, runs: tuple[Matrix, 
     path.write_bytes(once + path.read_bytes())
     told = rf"2 of 30 cells have 0 or 1 trainings of 108 epochs instead of 3, .* {HASHES[0]}"
     with pytest.raises(Damaged, match=told):
-        nasbench101.outcomes(path, HASHES)
-
-
-def test_a_repeat_too_many_is_refused(tmp_path: Path, runs: tuple[Matrix, Matrix]) -> None:
-    """As in two files put together: their mean would count some runs twice."""
-    path = write(tmp_path / "runs.tfrecord", HASHES, *runs)
-    path.write_bytes(path.read_bytes() + framed(row(HASHES[3], metrics(0.9, 1000.0))))
-    with pytest.raises(Damaged, match="1 of 30 cells have 4 trainings"):
-        nasbench101.outcomes(path, HASHES)
-
-
-def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "runs.tfrecord"
-    path.write_bytes(b"")
-    with pytest.raises(Damaged, match="30 of 30 cells have 0 trainings"):
         nasbench101.outcomes(path, HASHES)
 
 
