@@ -82,16 +82,23 @@ class Served:
 
     folder: Path
     address: str
+    patch: pytest.MonkeyPatch
     asked: list[str] = field(default_factory=list)
 
-    def original(self, content: bytes, **but: str) -> Original:
+    def original(self, ours: str, **but: str) -> Original:
+        """Make a file of ours known, and measured; it is the original in capitals."""
+        content = b"measured"
         (self.folder / "original.bin").write_bytes(content)
-        sha256 = hashlib.sha256(content).hexdigest()
-        return Original(
-            f"{self.address}/{but.get('name', 'original.bin')}",
-            but.get("sha256", sha256),
-            lambda path: path.read_bytes().upper(),
+        self.patch.setitem(
+            ORIGINALS,
+            ours,
+            Original(
+                f"{self.address}/{but.get('name', 'original.bin')}",
+                but.get("sha256", hashlib.sha256(content).hexdigest()),
+                lambda path: path.read_bytes().upper(),
+            ),
         )
+        return ORIGINALS[ours]
 
 
 @pytest.fixture
@@ -108,57 +115,46 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        yield Served(folder, f"http://127.0.0.1:{server.server_port}", asked)
+        yield Served(folder, f"http://127.0.0.1:{server.server_port}", monkeypatch, asked)
         server.shutdown()
         thread.join()
 
 
-def test_our_file_is_made_of_the_original_once(
-    points: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(ORIGINALS, "ours.txt", served.original(b"measured"))
-    path = path_of("ours.txt")
-    assert path == points["cache"] / "ours.txt"
-    assert path.read_bytes() == b"MEASURED"
-    assert path_of("ours.txt") == path
-    assert len(served.asked) == 1
-    assert len(list(points["cache"].iterdir())) == 2  # ours and the original, nothing half-written
+def test_our_files_are_made_of_the_original_once(points: dict[str, Path], served: Served) -> None:
+    """However many files are made of it."""
+    cache = points["cache"]
+    for made, name in enumerate(("one.txt", "two.txt", "one.txt")):
+        served.original(name)
+        assert path_of(name) == cache / name
+        assert path_of(name).read_bytes() == b"MEASURED"
+        assert len(served.asked) == 1
+        assert len(list(cache.iterdir())) == min(2 + made, 3)  # the original, nothing half-written
 
 
-def test_two_files_of_one_original_fetch_it_once(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original = served.original(b"measured")
-    monkeypatch.setitem(ORIGINALS, "one.txt", original)
-    monkeypatch.setitem(ORIGINALS, "two.txt", original)
-    assert path_of("one.txt").read_bytes() == path_of("two.txt").read_bytes() == b"MEASURED"
-    assert len(served.asked) == 1
-
-
-def test_an_original_used_as_it_is_keeps_its_name(
-    points: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fetched = served.original(b"measured")
-    monkeypatch.setitem(ORIGINALS, "original.bin", Original(fetched.url, fetched.sha256))
+def test_an_original_used_as_it_is_keeps_its_name(points: dict[str, Path], served: Served) -> None:
+    fetched = served.original("original.bin")
+    ORIGINALS["original.bin"] = Original(fetched.url, fetched.sha256)
     assert path_of("original.bin").read_bytes() == b"measured"
     assert find("original.bin") == points["cache"] / "original.bin"
 
 
-def test_another_file_than_the_known_one_is_refused(
-    points: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("but", "error", "told"),
+    [
+        # Figures made of other data than they say would be worse than none.
+        (
+            {"sha256": "0" * 64},
+            Damaged,
+            r"original\.bin is not the file that ours\.txt is made of",
+        ),
+        ({"name": "gone.bin"}, Missing, r"gone\.bin could not be fetched: 404"),
+    ],
+)
+def test_what_is_not_had_is_told_and_leaves_nothing(
+    but: dict[str, str], error: type[Exception], told: str, points: dict[str, Path], served: Served
 ) -> None:
-    """Figures made of other data than they say would be worse than none."""
-    monkeypatch.setitem(ORIGINALS, "ours.txt", served.original(b"measured", sha256="0" * 64))
-    with pytest.raises(Damaged, match=r"original\.bin is not the file that ours\.txt is made of"):
-        path_of("ours.txt")
-    assert not list(points["cache"].iterdir())
-
-
-def test_what_cannot_be_fetched_is_told_with_its_address(
-    points: dict[str, Path], served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(ORIGINALS, "ours.txt", served.original(b"measured", name="gone.bin"))
-    with pytest.raises(Missing, match=r"gone\.bin could not be fetched: 404"):
+    served.original("ours.txt", **but)
+    with pytest.raises(error, match=told):
         path_of("ours.txt")
     assert not list(points["cache"].iterdir())
 

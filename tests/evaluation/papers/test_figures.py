@@ -21,7 +21,6 @@ from evaluation.problems import papers as problems
 from evaluation.problems.base import Problem
 from evaluation.reports.markdown import into_page
 from evaluation.runs.cells import Setting, Store
-from evaluation.runs.lines import Line
 from evaluation.runs.work import work
 from small_runs import small
 
@@ -29,7 +28,8 @@ RUNS = [name for name, plate in PLATES.items() if plate.runs]
 
 
 @pytest.fixture(autouse=True)
-def _small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+def _small_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.papers.command.OUT", tmp_path)
     for name in ("small", "other"):
         monkeypatch.setitem(problems.PROBLEMS, name, small)
 
@@ -38,18 +38,11 @@ def shrunk(plate: Plate, repetitions: int = 2) -> Sweep:
     """A plate's own lines, on the small problem, with one setting and few steps."""
     held = sweep(plate.runs)
     names = dict(zip(held.problems, ("small", "other", "f116", "f104"), strict=False))
-    lines = [
-        Line(
-            problem=names[line.problem],
-            label=line.label,
-            settings=(_small_setting(line.settings[0]),),
-            horizon=40,
-            repetitions=repetitions,
-            history=line.history,
-            panel=line.panel,
-        )
-        for line in held.lines
-    ]
+    lines = []
+    for line in held.lines:
+        setting, name = _small_setting(line.settings[0]), names[line.problem]
+        small_one = replace(line, problem=name, settings=(setting,), horizon=40)
+        lines.append(replace(small_one, repetitions=repetitions, tuning=1))
     return Sweep(tuple(lines))
 
 
@@ -122,7 +115,7 @@ def test_the_command_names_figures_and_refuses_others(capsys: pytest.CaptureFixt
 
 
 def test_missing_data_are_told_of_before_anything_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not an hour later, and not as somebody else's traceback."""
 
@@ -131,7 +124,6 @@ def test_missing_data_are_told_of_before_anything_runs(
 
     problems.problem.cache_clear()
     monkeypatch.setitem(problems.PROBLEMS, "abalone", absent)
-    monkeypatch.setattr("evaluation.papers.command.OUT", tmp_path)
     assert main(["bbkb-fig5", "--quick", "--jobs", "1"]) == 1
     assert "NOREGRET_DATA" in capsys.readouterr().err
 
@@ -152,7 +144,6 @@ def test_a_run_by_processes_is_drawn_and_goes_on_where_it_stopped(
         replace(line, settings=line.settings[:2], horizon=20, repetitions=2) for line in held.lines
     ]
     monkeypatch.setattr("evaluation.papers.command.sweep", lambda *_, **__: Sweep(tuple(few)))
-    monkeypatch.setattr("evaluation.papers.command.OUT", tmp_path)
     assert main(["mini-fig3", "--quick", "--jobs", "2"]) == 0
     first = capsys.readouterr().out
     assert (tmp_path / "quick" / "mini-fig3.png").exists()
@@ -164,19 +155,17 @@ def test_a_run_by_processes_is_drawn_and_goes_on_where_it_stopped(
 
 
 def test_a_plate_without_runs_is_made_at_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("evaluation.papers.command.OUT", tmp_path)
     assert main(["bbkb-lemma3", "--quick"]) == 0
     assert "bbkb-lemma3: 0 of 2 claims hold" in capsys.readouterr().out
     assert (tmp_path / "quick" / "bbkb-lemma3.png").exists()
 
 
 def test_a_plate_with_runs_missing_is_not_drawn(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Half a figure would be taken for a whole one."""
-    monkeypatch.setattr("evaluation.papers.command.OUT", tmp_path)
     assert main(["mini-fig3", "--quick", "--draw"]) == 0
     assert "not all methods have been run yet" in capsys.readouterr().err
     assert not (tmp_path / "quick").exists()

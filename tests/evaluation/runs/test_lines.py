@@ -68,21 +68,15 @@ def test_the_settings_are_those_that_bbkb_prints() -> None:
         (line.problem, line.label): line.settings[0].get("bandwidth")
         for line in sweep("bbkb-fig1").lines
     }
+    printed = {
+        **{"Global-BBKB": (17.5, 12.5), "GlobalLocal-BBKB": (17.5, 12.5), "BKB": (17.5, 12.5)},
+        **{"GP-UCB": (5.0, 12.5), "GP-BUCB": (12.5, 12.5), "ASYNC-TS": (10.0, 10.0)},
+        "EPS-GREEDY": (None, None),
+    }
     assert bandwidths == {
-        ("abalone", "Global-BBKB"): 17.5,
-        ("abalone", "GlobalLocal-BBKB"): 17.5,
-        ("abalone", "BKB"): 17.5,
-        ("abalone", "GP-UCB"): 5.0,
-        ("abalone", "GP-BUCB"): 12.5,
-        ("abalone", "ASYNC-TS"): 10.0,
-        ("abalone", "EPS-GREEDY"): None,
-        ("cadata", "Global-BBKB"): 12.5,
-        ("cadata", "GlobalLocal-BBKB"): 12.5,
-        ("cadata", "BKB"): 12.5,
-        ("cadata", "GP-UCB"): 12.5,
-        ("cadata", "GP-BUCB"): 12.5,
-        ("cadata", "ASYNC-TS"): 10.0,
-        ("cadata", "EPS-GREEDY"): None,
+        (name, label): pair[at]
+        for at, name in enumerate(("abalone", "cadata"))
+        for label, pair in printed.items()
     }
     for line in sweep("bbkb-fig1").lines:
         assert line.horizon == 10_000
