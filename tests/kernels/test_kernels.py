@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import ArgumentError
-from noregret.kernels import probe
 from slow_references import slow_matern, slow_rbf
-from strategies import kernels
 
 seeds = st.integers(0, 2**20)
 
@@ -22,7 +20,7 @@ seeds = st.integers(0, 2**20)
 def test_stationary_kernels_are_their_formulas(
     seed: int, dim: int, scale: float, shift: float, each: bool
 ) -> None:
-    """One matrix product must give what subtracting pair by pair gives, far from zero too."""
+    """One matrix product gives what subtracting pair by pair gives, far from zero too."""
     rng = np.random.default_rng(seed)
     X, Z = rng.standard_normal((7, dim)) + shift, rng.standard_normal((5, dim)) + shift
     lengthscale = scale * rng.uniform(0.5, 2.0, dim) if each else np.full(dim, scale)
@@ -41,30 +39,9 @@ def test_equal_rows_have_similarity_one_and_near_ones_nearly(seed: int, kernel: 
     K = kernel(X, X)
     np.testing.assert_array_equal(np.diag(K), np.ones(40))
     near = X + 1e-9
-    gap = np.linalg.norm(X - near, axis=1) / 0.3
-    np.testing.assert_allclose(
-        1 - np.diag(kernel(near, X)), 1 - _at(kernel, gap), rtol=0, atol=1e-12
-    )
-
-
-def _at(
-    kernel: nr.Kernel, r: np.ndarray[tuple[int], np.dtype[np.float64]]
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    zero = np.zeros((1, 1))
-    scaled = 0.3 * r[:, None]
-    return np.array([kernel(row[None], zero)[0, 0] for row in scaled])
-
-
-@given(seeds, st.integers(1, 3).flatmap(lambda d: st.tuples(st.just(d), kernels(d))))
-def test_every_kernel_is_a_covariance_with_its_own_diagonal(
-    seed: int, case: tuple[int, nr.Kernel]
-) -> None:
-    """`probe` is what stands between a user's kernel and a broken run."""
-    dim, kernel = case
-    X = np.random.default_rng(seed).standard_normal((9, dim))
-    probe(kernel, X)
-    np.testing.assert_allclose(np.diag(kernel(X, X)), kernel.diagonal(X), rtol=1e-12)
-    np.testing.assert_allclose(kernel(X[:4], X[4:]), kernel(X, X)[:4, 4:], rtol=1e-10, atol=1e-12)
+    apart = np.linalg.norm(X - near, axis=1)
+    expected = kernel(apart[:, None], np.zeros((1, 1)))[:, 0]
+    np.testing.assert_allclose(np.diag(kernel(near, X)), expected, rtol=0, atol=1e-12)
 
 
 def test_algebra_of_kernels() -> None:
@@ -85,8 +62,6 @@ def test_large_blocks_are_cut_without_seams() -> None:
     rng = np.random.default_rng(2)
     X, Z = rng.standard_normal((900, 2)), rng.standard_normal((60, 2))
     np.testing.assert_allclose(nr.RBF(1.0)(X, Z), slow_rbf(X, Z, 1.0), atol=1e-12)
-    assert nr.RBF(1.0)(X[:0], Z).shape == (0, 60)
-    assert nr.RBF(1.0)(X, Z[:0]).shape == (900, 0)
 
 
 def test_wrong_number_of_lengthscales_is_named() -> None:
@@ -97,20 +72,14 @@ def test_wrong_number_of_lengthscales_is_named() -> None:
 
 @given(seeds, st.integers(1, 7), st.sampled_from([0.0, 0.5, 3.0]), st.integers(1, 3))
 def test_polynomials_are_their_formula(seed: int, degree: int, bias: float, dim: int) -> None:
-    """And a covariance, on whose diagonal it stands."""
+    """The diagonal too."""
     rng = np.random.default_rng(seed)
     X, Z = rng.standard_normal((6, dim)), rng.standard_normal((4, dim))
     kernel = nr.Polynomial(degree, bias)
     expected = np.array([[(x @ z + bias) ** degree for z in Z] for x in X])
     np.testing.assert_allclose(kernel(X, Z), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(kernel.diagonal(X), np.diag(kernel(X, X)), rtol=1e-12)
-    probe(kernel, X)
-
-
-def test_degree_one_is_linear() -> None:
-    """With the same bias."""
-    X = np.random.default_rng(0).standard_normal((5, 2))
-    np.testing.assert_array_equal(nr.Polynomial(1, 0.5)(X, X), nr.Linear(0.5)(X, X))
+    np.testing.assert_array_equal(nr.Polynomial(1, bias)(X, Z), nr.Linear(bias)(X, Z))
 
 
 def test_a_box_is_searched_with_a_parabola() -> None:

@@ -14,7 +14,7 @@ from sklearn.gaussian_process import kernels as theirs
 
 import noregret as nr
 from noregret.batching import BatchRule, BatchRuleBase
-from noregret.kernels import CandidateEffect, KernelBase, WithEffect, as_kernel, quadrature
+from noregret.kernels import CandidateEffect, KernelBase, WithEffect, as_kernel, probe, quadrature
 from noregret.pools import Candidates, Domain, Points
 from noregret.pools.stored import StoredPool
 from noregret.testing import (
@@ -31,6 +31,7 @@ from strategies import MODELS
 
 RNG = np.random.default_rng(4)
 NUMBERS, CODES, BITS = RNG.random((30, 2)), RNG.integers(0, 3, (30, 2)), RNG.random((30, 40)) < 0.3
+HOT = np.hstack([np.eye(3)[CODES[:, 0]], CODES[:, 1:] == [0, 1], CODES[:, 1:]])
 FILES = Path(tempfile.mkdtemp())
 np.save(FILES / "X.npy", NUMBERS)
 (FILES / "X.csv").write_text(
@@ -51,6 +52,7 @@ ON_NUMBERS: dict[str, Callable[[], object]] = {
     "Scaled": lambda: 4.0 * nr.Matern(lengthscale=0.4),
     "Sum": lambda: nr.RBF(0.4) + nr.Linear(bias=0.2),
     "Product": lambda: nr.RBF(0.4) * nr.Linear(bias=0.2),
+    "nested": lambda: 2.0 * nr.FunctionKernel(nr.Matern(0.5, 0.3)) * nr.RBF(0.3) + nr.Linear(),
     "FunctionKernel": lambda: nr.FunctionKernel(lambda X, Z: X @ Z.T),
     "scikit-learn": lambda: as_kernel(2.0 * theirs.RationalQuadratic()),
     "quadrature": lambda: quadrature(nr.RBF(0.5), Points(nr.Pool(NUMBERS)), 9),
@@ -58,6 +60,10 @@ ON_NUMBERS: dict[str, Callable[[], object]] = {
 KERNELS: dict[str, tuple[Callable[[], object], Callable[[], Domain]]] = {
     **{name: (make, partial(nr.Pool, NUMBERS)) for name, make in ON_NUMBERS.items()},
     "Categorical": (nr.Categorical, partial(nr.Pool, CODES)),
+    "Categorical, by group": (
+        lambda: nr.Categorical((0.5, 0.0, 2.0), groups=(3, 2, 1)),
+        partial(nr.Pool, HOT),
+    ),
     "WithEffect": (lambda: WithEffect(nr.RBF(0.5), 0.3), partial(nr.Pool, CODES)),
     "CandidateEffect": (CandidateEffect, partial(nr.Pool, CODES)),
     "Tanimoto": (nr.Tanimoto, partial(nr.BitPool, BITS)),
@@ -152,6 +158,20 @@ def cases() -> Iterator[Any]:
     for name, of in suites():
         for rule in [rule for rule in dir(of) if rule.startswith("test_")]:
             yield pytest.param(of, rule, id=f"{name}: {rule.removeprefix('test_')}")
+
+
+@pytest.mark.parametrize(("kernel", "pool"), KERNELS.values(), ids=KERNELS)
+def test_kernels_of_the_library_keep_all_digits(
+    kernel: Callable[[], object], pool: Callable[[], Domain]
+) -> None:
+    """The suite lets single precision pass; in here nothing is lost to it, at no block size."""
+    k, X = as_kernel(kernel()), Points(pool()).some(30, np.random.default_rng(0))
+    probe(k, X)
+    K = k(X, X)
+    np.testing.assert_allclose(K, K.T, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(np.diag(K), k.diagonal(X), rtol=1e-12)
+    np.testing.assert_allclose(k(X[:4], X[4:]), K[:4, 4:], rtol=1e-10, atol=1e-12)
+    assert np.linalg.eigvalsh(K)[0] > -1e-12 * np.abs(K).max()
 
 
 @pytest.mark.parametrize(("of", "rule"), list(cases()))
