@@ -197,6 +197,13 @@ def drive(optimizer: nr.Optimizer, problem: RKHSProblem, budget: int, seed: int)
 
 Cell = str | int | float | bool | None
 Table = dict[str, list[Cell]]
+TABLE: Table = {
+    "id": ["p", "q", "r", "s"],
+    "salt": ["KF", "CsF", "KF", "NaF"],
+    "heat": [20, 40, 80, 60],
+    "dry": [True, False, False, True],
+    "grams": [0.5, 1.25, -3.0, 1e-300],
+}
 
 
 @dataclass(frozen=True)

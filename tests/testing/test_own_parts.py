@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.gaussian_process import kernels as theirs
 
@@ -37,6 +38,7 @@ np.save(FILES / "X.npy", NUMBERS)
 (FILES / "X.csv").write_text(
     "entry,a,word\n" + "".join(f"r{i},{i * 7 % 30},w{i % 3}\n" for i in range(30))
 )
+pd.read_csv(FILES / "X.csv").to_parquet(FILES / "X.parquet")
 FACTOR = RNG.standard_normal((30, 9))
 ON_NUMBERS: dict[str, Callable[[], object]] = {
     "RBF": lambda: nr.RBF(0.5),
@@ -99,6 +101,9 @@ POOLS: dict[str, Callable[[Path], Candidates]] = {
     "bits": lambda _: nr.BitPool(BITS, names=[f"m{i}" for i in range(30)]),
     "mapped": lambda folder: nr.MappedPool(folder / "X.npy", progress=False),
     "table": lambda folder: nr.read_pool(folder / "X.csv", name="entry"),
+    "table, on disk": lambda folder: nr.read_pool(
+        folder / "X.parquet", name="entry", into=folder / "encoded.npy"
+    ),
 }
 BOXES: dict[str, Callable[[], Domain]] = {
     "box": lambda: nr.Box([(-5.0, 10.0), (0.0, 15.0)]),
