@@ -75,29 +75,11 @@ def test_no_row_is_ever_unpacked(name: str) -> None:
     assert optimizer.best().x.dtype == np.uint8
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_a_saved_run_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
-    """Points off the pool come back packed, too."""
-    make = MODELS[name]
-    optimizer = make(POOL, kernel=2.0 * nr.Tanimoto(), noise_std=0.2, seed=4)
-    optimizer.tell(~BITS[:2], [0.1, 0.2])
-    run(optimizer, 0, 5)
-    optimizer.ask(at_most=3, worker="b")
-    optimizer.save(tmp_path / "run")
-    same = nr.BitPool(np.packbits(BITS, axis=1), packed=True, bits=100)
-    again = nr.load(tmp_path / "run", pool=same)
-    assert again.evidence.points.extra.dtype == np.uint8
-    again.tell(~BITS[:1], [0.3])
-    optimizer.tell(~BITS[:1], [0.3])
-    assert run(again, 5, 10) == run(optimizer, 5, 10)
-
-
-@pytest.mark.parametrize("name", ["mini_gp_ucb", "bbkb-global"])
-def test_matrices_and_functions_are_given_again(name: str, tmp_path: Path) -> None:
+def test_matrices_and_functions_are_given_again(tmp_path: Path) -> None:
     """They are not kept in the file, and a different one is noticed."""
     pool, kernel = nr.Pool.numbered(N), nr.Precomputed(GRAM)
     for own in (kernel, 2.0 * kernel, nr.FunctionKernel(kernel)):
-        optimizer = MODELS[name](pool, kernel=own, noise_std=0.2)
+        optimizer = nr.bbkb(pool, kernel=own, noise_std=0.2)
         run(optimizer, 0, 4)
         optimizer.save(tmp_path / "run")
         with pytest.raises(nr.NoRegretError, match=r"matrix of yours.* give it again"):
@@ -106,28 +88,6 @@ def test_matrices_and_functions_are_given_again(name: str, tmp_path: Path) -> No
             nr.load(tmp_path / "run", pool=pool, kernel=nr.Precomputed(GRAM + 0.01 * np.eye(N)))
         again = nr.load(tmp_path / "run", pool=pool, kernel=own)
         assert run(again, 4, 8) == run(optimizer, 4, 8)
-
-
-OWN: dict[str, tuple[nr.Pool | nr.BitPool, nr.Kernel]] = {
-    "Tanimoto": (POOL, nr.Tanimoto()),
-    "Categorical": (nr.Pool(BITS[:, :4]), nr.Categorical((0.5, 1.0, 0.0, 2.0))),
-    "groups": (nr.Pool(BITS[:, :4]), nr.Categorical(0.7, groups=(2, 1, 1)) * nr.RBF(3.0)),
-    "Polynomial": (nr.Pool(BITS[:, :4]), 0.1 * nr.Polynomial(3, 0.5)),
-}
-
-
-@pytest.mark.parametrize("name", ["mini_gp_ucb", "bbkb-sticky"])
-@pytest.mark.parametrize("kind", OWN)
-def test_kernels_of_ours_come_back_whole(name: str, kind: str, tmp_path: Path) -> None:
-    """Every weight and width."""
-    pool, kernel = OWN[kind]
-    optimizer = MODELS[name](pool, kernel=kernel, noise_std=0.2)
-    run(optimizer, 0, 4)
-    optimizer.save(tmp_path / "run")
-    again = nr.load(tmp_path / "run", pool=pool)
-    assert isinstance(again.policy, nr.Bandit)
-    assert again.policy.prior.kernel == kernel
-    assert run(again, 4, 8) == run(optimizer, 4, 8)
 
 
 @pytest.mark.parametrize("name", MODELS)

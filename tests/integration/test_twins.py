@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.policies import Purpose, stream
 from slow_references import StepByStepBBKB, swapped
-from strategies import RKHSProblem, drive, rkhs_problem
+from strategies import RKHSProblem, drive, rkhs_problem, rounds
 
 seeds = st.integers(0, 2**20)
 
@@ -54,21 +55,16 @@ def test_mini_with_count_1_is_the_plain_algorithm(seed: int, kind: str) -> None:
     plain, mini = {"ucb": (nr.gp_ucb, nr.mini_gp_ucb), "ei": (nr.gp_ei, nr.mini_gp_ei)}[kind]
     one = plain(p.pool, kernel=p.kernel, noise_std=p.noise_std, seed=seed)
     other = mini(p.pool, kernel=p.kernel, noise_std=p.noise_std, seed=seed)
-    rng, noise = np.random.default_rng(seed), np.random.default_rng(seed)
-    for _ in range(30):
-        a, b = one.ask(), other.ask(at_most=1)
-        assert a.sequence.tolist() == b.sequence.tolist()
-        one.tell(a, p.measure(np.asarray(a.sequence, dtype=np.int64), rng))
-        other.tell(b, p.measure(np.asarray(b.sequence, dtype=np.int64), noise))
+    np.testing.assert_array_equal(drive(one, p, 30, seed), drive(other, p, 30, seed, at_most=1))
 
 
 @given(seeds)
 def test_mini_takes_any_acquisition(seed: int) -> None:
     """`mini_gp_ucb` is `mini` with UCB."""
     p = small(seed)
-    one = nr.mini_gp_ucb(p.pool, kernel=p.kernel, noise_std=p.noise_std, limit=1.5, seed=1)
-    other = nr.mini(
-        p.pool, kernel=p.kernel, noise_std=p.noise_std, acquisition=nr.UCB(), limit=1.5, seed=1
+    one, other = (
+        algorithm(p.pool, kernel=p.kernel, noise_std=p.noise_std, limit=1.5, seed=1)
+        for algorithm in (nr.mini_gp_ucb, partial(nr.mini, acquisition=nr.UCB()))
     )
     np.testing.assert_array_equal(drive(one, p, 40, seed), drive(other, p, 40, seed))
 
@@ -77,37 +73,19 @@ def test_mini_takes_any_acquisition(seed: int) -> None:
 def test_bbkb_is_its_pseudo_code_step_by_step(seed: int, limit: float, q: float) -> None:
     """Algorithm 1 with its slips corrected, dense, an evaluation at a time, by the same draws."""
     p = rkhs_problem(seed, candidates=30, lengthscale=0.4, noise_std=0.5)
-    horizon = 60
-    noise = np.random.default_rng(seed).standard_normal(horizon) * p.noise_std
-    optimizer = nr.bbkb(
-        p.pool,
-        kernel=p.kernel,
-        noise_std=p.noise_std,
-        limit=limit,
-        oversample=q,
-        delta=0.05,
-        seed=seed,
-    )
-    batches: list[list[int]] = []
-    while optimizer.spent < horizon:
-        batch = optimizer.ask(at_most=horizon - optimizer.spent)
-        ids = [int(row) for row in batch.sequence]
-        at = optimizer.spent
-        optimizer.tell(batch, p.values[ids] + noise[at : at + len(ids)])
-        batches.append(ids)
-    told = iter(noise)
+    shared = {"noise_std": p.noise_std, "limit": limit, "oversample": q, "delta": 0.05}
+    optimizer = nr.bbkb(p.pool, kernel=p.kernel, seed=seed, **shared)  # type: ignore[arg-type]  # settings as a dict
+    batches = [ids.tolist() for _, ids in rounds(optimizer, p, 60, seed)]
+    noise = iter(p.noise_std * np.random.default_rng(seed).standard_normal(60))
     twin = StepByStepBBKB(
         kernel=p.kernel,
         ridge=p.noise_std**2,
-        noise_std=p.noise_std,
-        limit=limit,
-        oversample=q,
         norm_bound=1.0,
-        delta=0.05,
         pool=p.pool.X,
         draws=lambda step, n: stream(seed, Purpose.DICTIONARY, step).random(n),
+        **shared,
     )
-    expected = twin.run(batches[0][0], lambda row: float(p.values[row] + next(told)), horizon)
+    expected = twin.run(batches[0][0], lambda row: float(p.values[row] + next(noise)), 60)
     assert batches[1:] == expected
 
 
@@ -125,13 +103,8 @@ def test_permuting_the_pool_permutes_the_choices(make: object, seed: int) -> Non
     back = np.argsort(order)
     one = make(p.pool, kernel=p.kernel, noise_std=p.noise_std, start=[7, 3])
     other = make(permuted.pool, kernel=p.kernel, noise_std=p.noise_std, start=back[[7, 3]])
-    rng, noise = np.random.default_rng(seed), np.random.default_rng(seed)
-    for _ in range(12):
-        a, b = one.ask(at_most=5), other.ask(at_most=5)
-        there = order[np.asarray(b.sequence, dtype=np.int64)]
-        assert a.sequence.tolist() == there.tolist()
-        one.tell(a, p.measure(there, rng))
-        other.tell(b, p.measure(there, noise))
+    there = order[drive(other, permuted, 40, seed, at_most=5)]
+    np.testing.assert_array_equal(drive(one, p, 40, seed, at_most=5), there)
 
 
 def test_workers_share_a_run_without_treading_on_each_other() -> None:
