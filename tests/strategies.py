@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,7 @@ MODELS: dict[str, Callable[..., nr.Optimizer]] = {
     "thompson-local": partial(nr.batch_thompson, rule="local", posterior="nystrom"),
     "mini-thompson": partial(nr.mini, acquisition=nr.Thompson()),
 }
+Model = TypeVar("Model", ExactPosterior, NystromPosterior)
 RTOL = 1e-8  # of algebra in float64 on a few dozen well-conditioned points
 
 
@@ -48,24 +50,49 @@ class Scene:
     pool: Matrix
 
     def exact(self) -> ExactPosterior:
-        return self.prior().condition(self.points, Observations.none(self.pool.shape[1]), no_rng())
+        return told(self.prior(), self.points)
 
     def prior(self) -> ExactPosterior:
-        return ExactPosterior.prior(
-            self.kernel, noise_std=self.ridge**0.5, ridge=self.ridge, dim=self.pool.shape[1]
-        )
+        return exact_prior(self.kernel, self.ridge, self.pool.shape[1])
 
     def nystrom(self, members: int) -> NystromPosterior:
         """The sparse posterior on the first few points."""
-        prior = NystromPosterior.prior(
-            self.kernel,
-            noise_std=self.ridge**0.5,
-            ridge=self.ridge,
-            dim=self.pool.shape[1],
-            oversample=Oversample(),
-        )
+        prior = nystrom_prior(self.kernel, self.ridge, self.pool.shape[1])
         first = np.arange(min(members, len(self.points)))
         return prior.rebuilt(self.points, subset(self.points, first))
+
+
+def exact_prior(kernel: Kernel, ridge: float, dim: int = 2) -> ExactPosterior:
+    return ExactPosterior.prior(kernel, noise_std=ridge**0.5, ridge=ridge, dim=dim)
+
+
+def nystrom_prior(kernel: Kernel, ridge: float, dim: int = 2, q: float = 2.0) -> NystromPosterior:
+    return NystromPosterior.prior(
+        kernel, noise_std=ridge**0.5, ridge=ridge, dim=dim, oversample=Oversample(q)
+    )
+
+
+def told(prior: Model, points: Observations, seed: int = 0) -> Model:
+    """Condition on points, with nothing under way."""
+    return prior.condition(
+        points, Observations.none(points.X.shape[1]), np.random.default_rng(seed)
+    )
+
+
+def equals_refactorised(posterior: ExactPosterior, X: Matrix, most: float = math.inf) -> None:
+    """Assert that what was carried is what a factor made afresh says, to within rounding."""
+    fresh = posterior.rebuilt(posterior.observed)
+    off, kappa = rounding(posterior), float(posterior.kernel.diagonal(X).max())
+    scale = float(np.abs(posterior.observed.y).max())
+    close_to = partial(np.testing.assert_allclose, rtol=0)
+    close_to(posterior.variance(X), fresh.variance(X), atol=min(off, most) * kappa)
+    close_to(posterior.mean(X), fresh.mean(X), atol=off * scale)
+    close_to(posterior.covariance(X, X), fresh.covariance(X, X), atol=off * kappa)
+    close_to(posterior.log_det, fresh.log_det, rtol=off, atol=off)
+    dimension = fresh.effective_dimension()
+    close_to(posterior.effective_dimension(), dimension, rtol=off, atol=off)
+    for carried, afresh in zip(posterior.at_points(), fresh.at_points(), strict=True):
+        close_to(carried, afresh, atol=off * max(scale, kappa))
 
 
 def one(row: int, scene: Scene, count: int = 1) -> tuple[Indices, Matrix, Vector]:
@@ -73,8 +100,8 @@ def one(row: int, scene: Scene, count: int = 1) -> tuple[Indices, Matrix, Vector
     return np.array([row]), scene.pool[[row]], np.array([float(count)])
 
 
-def close(actual: Vector, expected: Vector, tolerance: float = RTOL) -> None:
-    """Assert that arrays agree, relatively where they are large and absolutely where small."""
+def close(actual: Vector | float, expected: Vector | float, tolerance: float = RTOL) -> None:
+    """Assert that numbers agree, relatively where they are large and absolutely where small."""
     np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
 
 
@@ -113,7 +140,7 @@ class Diary:
         )
 
     def believed(self, posterior: ExactPosterior) -> ExactPosterior:
-        return posterior.condition(self.points(), Observations.none(self.pool.shape[1]), no_rng())
+        return told(posterior, self.points())
 
 
 def no_rng() -> np.random.Generator:
@@ -183,16 +210,28 @@ def rkhs_problem(
     return RKHSProblem(nr.Pool(X), kernel, kernel(X, C) @ a, noise_std)
 
 
-def drive(optimizer: nr.Optimizer, problem: RKHSProblem, budget: int, seed: int) -> Indices:
-    """Run the loop of the README and return every id evaluated, in order."""
-    rng = np.random.default_rng([seed, 7])
-    ids = []
+def rounds(
+    optimizer: nr.Optimizer,
+    problem: RKHSProblem,
+    budget: int,
+    seed: int | Sequence[int],
+    at_most: int = 10**9,
+) -> Iterator[tuple[nr.Batch, Indices]]:
+    """Run the loop of the README and yield each batch, its values told, with the ids evaluated."""
+    rng = np.random.default_rng(seed)
     while optimizer.spent < budget:
-        batch = optimizer.ask(at_most=budget - optimizer.spent)
-        order = np.asarray(batch.sequence, dtype=np.int64)
-        optimizer.tell(batch, problem.measure(order, rng))
-        ids.append(order)
-    return np.concatenate(ids)
+        batch = optimizer.ask(at_most=min(at_most, budget - optimizer.spent))
+        ids: Indices = np.asarray(batch.sequence, dtype=np.int64)
+        optimizer.tell(batch, problem.measure(ids, rng))
+        yield batch, ids
+
+
+def drive(
+    optimizer: nr.Optimizer, problem: RKHSProblem, budget: int, seed: int, at_most: int = 10**9
+) -> Indices:
+    """Run, and return every id evaluated, in order."""
+    told = rounds(optimizer, problem, budget, [seed, 7], at_most)
+    return np.concatenate([ids for _, ids in told])
 
 
 Cell = str | int | float | bool | None

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.arrays import Matrix, Vector
+from noregret.arrays import Vector
 from noregret.kernels import Kernel
 from noregret.posterior_caches import ExactCache, Work
 from noregret.posteriors import ExactPosterior
 from slow_references import pool_of, searched_fully
-from strategies import MODELS, Diary, rounding
+from strategies import MODELS, Diary, equals_refactorised, exact_prior, rounding
 
 EPS = float(np.finfo(np.float64).eps)
 MILLION = 10**6
@@ -59,20 +59,8 @@ def test_a_million_told_by_mini_itself() -> None:
     assert optimizer.evaluations == MILLION
     posterior = optimizer.look().posterior
     assert isinstance(posterior, ExactPosterior)
-    equals_refactorised(posterior, X)
+    equals_refactorised(posterior, X, most=1e-6)
     assert optimizer.best().id == int(np.argmax(f))
-
-
-def equals_refactorised(posterior: ExactPosterior, X: Matrix) -> None:
-    """Assert that a posterior that was carried is one refactorised, to n·eps·cond(A)."""
-    fresh = posterior.rebuilt(posterior.observed)
-    off, kappa = rounding(posterior), float(posterior.kernel.diagonal(X).max())
-    scale = float(np.abs(posterior.observed.y).max())
-    np.testing.assert_allclose(
-        posterior.variance(X), fresh.variance(X), rtol=0, atol=min(off, 1e-6) * kappa
-    )
-    np.testing.assert_allclose(posterior.mean(X), fresh.mean(X), rtol=0, atol=off * scale)
-    assert posterior.log_det == pytest.approx(fresh.log_det, rel=1e-9 + off)
 
 
 def same_choices(one: nr.Optimizer, f: Vector, noise_std: float, steps: int, most: int) -> None:
@@ -81,14 +69,11 @@ def same_choices(one: nr.Optimizer, f: Vector, noise_std: float, steps: int, mos
     for _ in range(steps):
         a, b = one.ask(at_most=most), other.ask(at_most=most)
         assert a.sequence.tolist() == b.sequence.tolist()
-        rows = np.asarray(a.sequence, dtype=np.int64)
-        told = f[rows] + noise_std * rng.standard_normal(len(rows))
-        one.tell(a, told)
-        other.tell(b, told)
-    mean = one.posterior.mean(pool_of(one).rows(np.arange(len(f))))
-    variance = one.posterior.variance(pool_of(one).rows(np.arange(len(f))))
-    assert np.isfinite(mean).all()
-    assert np.isfinite(variance).all()
+        values = f[a.sequence.astype(np.int64)] + noise_std * rng.standard_normal(len(a))
+        one.tell(a, values)
+        other.tell(b, values)
+    X = pool_of(one).rows(np.arange(len(f)))
+    assert np.isfinite([one.posterior.mean(X), one.posterior.variance(X)]).all()
     assert np.isfinite(one.certificate().gap)
 
 
@@ -127,16 +112,15 @@ def long_run(updates: int, noise_std: float) -> None:
     X = rng.random((100, 2))
     kernel = nr.Matern(2.5, 0.3)
     diary, cache = Diary(X), ExactCache(nr.Pool(X), Work())
-    posterior = ExactPosterior.prior(kernel, noise_std=noise_std, ridge=noise_std**2, dim=2)
+    posterior = exact_prior(kernel, noise_std**2)
     for step in range(updates):
         row = int(rng.integers(100)) if rng.random() < 0.3 else int(rng.integers(10))
         diary.add(row, int(rng.integers(1, 4)), float(np.sin(6 * X[row, 0])))
         posterior = diary.believed(posterior)
         cache.follow(posterior)
         cache.refresh(rng.integers(0, 100, size=5))
-        if step % (updates // 10) == 0:
-            equals_refactorised(posterior, X)
-    equals_refactorised(posterior, X)
+        if step % (updates // 10) == 0 or step == updates - 1:
+            equals_refactorised(posterior, X, most=1e-6)
     cache.refresh(np.arange(100))
     fresh, off = posterior.rebuilt(posterior.observed), rounding(posterior)
     # Each of up to n columns since a row was last refreshed adds n·EPS of rounding.

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.arrays import Matrix
-from noregret.posteriors import NystromPosterior, Observations, Oversample, subset
+from noregret.posteriors import Observations, subset
 from noregret.posteriors.dictionary import inclusion_probabilities, sample_members
 from slow_references import DenseNystrom, repeated
-from strategies import RTOL, Scene, close, no_rng, one, scenes
+from strategies import RTOL, Scene, close, no_rng, nystrom_prior, one, scenes, told
 
 # The twin's pseudo-inverse root loses as many digits as the dictionary's condition number has.
 LOOSE = 1e-5
@@ -41,31 +41,17 @@ def test_equals_the_equations_of_bbkb(scene: Scene, members: int) -> None:
 
 
 @given(scenes())
-def test_the_whole_history_as_dictionary_is_the_exact_posterior(scene: Scene) -> None:
-    """The approximation must vanish where it keeps everything."""
-    posterior, exact = scene.nystrom(len(scene.points)), scene.exact()
-    close(posterior.mean(scene.pool), exact.mean(scene.pool), LOOSE)
-    close(posterior.variance(scene.pool), exact.variance(scene.pool), LOOSE)
-    close(
-        posterior.covariance(scene.pool, scene.pool),
-        exact.covariance(scene.pool, scene.pool),
-        LOOSE,
-    )
-    assert posterior.log_det == pytest.approx(exact.log_det, rel=1e-6, abs=1e-6)
-    assert posterior.effective_dimension() == pytest.approx(
-        exact.effective_dimension(), rel=1e-5, abs=1e-5
-    )
-
-
-@given(scenes())
-def test_the_whole_pool_as_dictionary_is_the_exact_posterior(scene: Scene) -> None:
-    """A dictionary may hold points that were never evaluated."""
-    n = len(scene.pool)
-    everything = Observations(np.arange(n), scene.pool, np.ones(n), np.zeros(n))
-    posterior = scene.nystrom(1).rebuilt(scene.points, everything)
-    exact = scene.exact()
-    close(posterior.mean(scene.pool), exact.mean(scene.pool), LOOSE)
-    close(posterior.variance(scene.pool), exact.variance(scene.pool), LOOSE)
+def test_with_all_in_the_dictionary_it_is_the_exact_posterior(scene: Scene) -> None:
+    """The approximation must vanish where it keeps everything: the history, or the whole pool."""
+    exact, X, n = scene.exact(), scene.pool, len(scene.pool)
+    everything = Observations(np.arange(n), X, np.ones(n), np.zeros(n))
+    history = scene.nystrom(len(scene.points))
+    for posterior in (history, history.rebuilt(scene.points, everything)):
+        close(posterior.mean(X), exact.mean(X), LOOSE)
+        close(posterior.variance(X), exact.variance(X), LOOSE)
+        close(posterior.covariance(X, X), exact.covariance(X, X), LOOSE)
+    close(history.log_det, exact.log_det, 1e-6)
+    close(history.effective_dimension(), exact.effective_dimension(), LOOSE)
 
 
 @given(scenes(), st.integers(1, 10), st.integers(0, 12), st.integers(1, 9))
@@ -94,14 +80,10 @@ def test_conditioning_draws_by_stale_variance_and_new_count(
     scene: Scene, seed: int, q: float
 ) -> None:
     """BKB Algorithm 1: today's counts, the variances from before they were known."""
-    dim = scene.pool.shape[1]
-    prior = NystromPosterior.prior(
-        scene.kernel, noise_std=1.0, ridge=scene.ridge, dim=dim, oversample=Oversample(q)
-    )
-    p = scene.points
+    p, prior = scene.points, nystrom_prior(scene.kernel, scene.ridge, scene.pool.shape[1], q)
     first = subset(p, np.arange(2))
     stale = prior.rebuilt(first, first)
-    posterior = stale.condition(p, Observations.none(dim), np.random.default_rng(seed))
+    posterior = told(stale, p, seed)
     probability = np.minimum(1, p.w * q * stale.variance(p.X) / scene.ridge)
     chosen = np.flatnonzero(np.random.default_rng(seed).random(len(p)) < probability)
     if not chosen.size:
@@ -113,17 +95,12 @@ def test_conditioning_draws_by_stale_variance_and_new_count(
 
 def test_open_evaluations_can_enter_the_dictionary() -> None:
     """Else a second worker would be sent to the very point the first one is evaluating."""
-    prior = NystromPosterior.prior(
-        nr.RBF(1.0), noise_std=0.1, ridge=0.01, dim=1, oversample=Oversample(2.0)
-    )
-    told = Observations(np.array([0]), np.array([[0.0]]), np.array([1.0]), np.array([1.0]))
-    open_ = Observations(
-        np.array([0, 5]), np.array([[0.0], [9.0]]), np.array([2.0, 1.0]), np.zeros(2)
-    )
-    posterior = prior.condition(told, open_, no_rng())
+    prior, x, z = nystrom_prior(nr.RBF(1.0), 0.01, dim=1), np.array([[0.0]]), np.array([[9.0]])
+    done = Observations(np.array([0]), x, np.ones(1), np.ones(1))
+    open_ = Observations(np.array([0, 5]), np.vstack([x, z]), np.array([2.0, 1.0]), np.zeros(2))
+    posterior = prior.condition(done, open_, no_rng())
     assert sorted(posterior.members.rows) == [0, 5]
-    now = posterior.hallucinate(np.array([5]), np.array([[9.0]]), np.ones(1))
-    assert now.variance(np.array([[9.0]]))[0] < 0.02
+    assert posterior.hallucinate(np.array([5]), z, np.ones(1)).variance(z)[0] < 0.02
 
 
 def test_inclusion_probability_of_a_repeated_point() -> None:
@@ -134,21 +111,5 @@ def test_inclusion_probability_of_a_repeated_point() -> None:
 
 def test_an_empty_draw_keeps_the_most_probable_point() -> None:
     """An empty dictionary would believe the prior whatever was told."""
-    assert sample_members(
-        np.array([1e-300, 3e-300, 2e-300]), np.random.default_rng(0)
-    ).tolist() == [1]
-    assert sample_members(np.empty(0), np.random.default_rng(0)).size == 0
-
-
-def test_oversampling_follows_the_horizon() -> None:
-    """BKB §3.2: past its horizon a run is re-planned, never left under-sampled."""
-    plain = Oversample(2.0)
-    assert [plain.at(t) for t in (0, 1, 10**6)] == [2.0, 2.0, 2.0]
-    planned = Oversample(2.0, horizon=100, delta=0.1)
-    assert planned.at(1) == planned.at(100) == 2.0
-    assert planned.at(101) == planned.at(200) == pytest.approx(2 * np.log(8000) / np.log(4000))
-    theory = Oversample(72.0, per_log=True, delta=0.1)
-    assert theory.at(50) == pytest.approx(72 * np.log(4 * 50 / 0.1))
-    assert Oversample(72.0, per_log=True, horizon=80, delta=0.1).at(3) == pytest.approx(
-        72 * np.log(4 * 80 / 0.1)
-    )
+    assert sample_members(np.array([1e-300, 3e-300, 2e-300]), no_rng()).tolist() == [1]
+    assert sample_members(np.empty(0), no_rng()).size == 0

@@ -16,9 +16,9 @@ from scipy.stats import binom
 
 import noregret as nr
 from noregret.arrays import Vector
-from noregret.posteriors import ExactPosterior, NystromPosterior, Observations
+from noregret.posteriors import NystromPosterior, Observations
 from noregret.widths import Information, WidthInputs
-from strategies import RKHSProblem, no_rng, rkhs_problem
+from strategies import RKHSProblem, exact_prior, rkhs_problem, rounds, told
 
 DELTA = 0.2
 
@@ -30,13 +30,8 @@ def fewest(runs: int) -> float:
 
 def farthest(optimizer: nr.Optimizer, problem: RKHSProblem, budget: int, seed: int) -> float:
     """Run, and return the largest |f − μ|/(βσ) over all candidates after every batch."""
-    rng = np.random.default_rng([seed, 13])
-    X = problem.pool.rows(np.arange(len(problem.pool)))
-    largest = 0.0
-    while optimizer.spent < budget:
-        batch = optimizer.ask(at_most=budget - optimizer.spent)
-        order = np.asarray(batch.sequence, dtype=np.int64)
-        optimizer.tell(batch, problem.measure(order, rng))
+    X, largest = problem.pool.rows(np.arange(len(problem.pool))), 0.0
+    for _ in rounds(optimizer, problem, budget, [seed, 13]):
         view, beta = optimizer.posterior, optimizer.certificate().beta
         gaps = np.abs(problem.values - view.mean(X)) / (beta * view.std(X))
         largest = max(largest, float(gaps.max()))
@@ -145,20 +140,11 @@ def test_the_rkhs_band_is_tight_on_one_candidate_evaluated_for_ever() -> None:
     steps = np.sqrt(np.diff(times, prepend=0.0)) * noise
     averages = f + np.cumsum(steps * rng.standard_normal((runs, len(times))), axis=1) / times
     x = np.zeros((1, 1))
-    prior = ExactPosterior.prior(nr.RBF(1.0), noise_std=noise, ridge=noise**2, dim=1)
     gaps: Vector = np.zeros(runs)
     for t, average in zip(times, averages.T, strict=True):
-        told = Observations(np.array([0]), x, np.array([t]), np.array([1.0]))
-        posterior = prior.condition(told, Observations.none(1), no_rng())
-        beta = nr.RKHSWidth(DELTA).beta(
-            WidthInputs(
-                posterior=posterior,
-                candidates=1,
-                evaluations=int(t),
-                norm_bound=f,
-                information=Information(),
-            )
-        )
+        points = Observations(np.array([0]), x, np.array([t]), np.array([1.0]))
+        posterior = told(exact_prior(nr.RBF(1.0), noise**2, dim=1), points)
+        beta = nr.RKHSWidth(DELTA).beta(WidthInputs(posterior, 1, int(t), f, Information()))
         mean, variance = posterior.marginals(x)
         gaps = np.maximum(gaps, np.abs(f - mean[0] * average) / (beta * np.sqrt(variance[0])))
     assert np.sum(gaps <= 1.0) >= fewest(runs)
@@ -173,11 +159,8 @@ def test_the_bayesian_band_holds_for_many_unrelated_candidates() -> None:
     true with a factor 5 to spare. A band narrower by a fifth fails.
     """
     N, runs, spent = 400, 4000, 6 * DELTA / np.pi**2
-    prior = ExactPosterior.prior(nr.RBF(1e-4), noise_std=1.0, ridge=1.0, dim=1)
-    inputs = WidthInputs(
-        posterior=prior, candidates=N, evaluations=0, norm_bound=1.0, information=Information()
-    )
-    beta = nr.BayesianWidth(DELTA).beta(inputs)
+    prior = exact_prior(nr.RBF(1e-4), 1.0, dim=1)
+    beta = nr.BayesianWidth(DELTA).beta(WidthInputs(prior, N, 0, 1.0, Information()))
     X = np.linspace(0.0, 1.0, N)[:, None]
     np.testing.assert_allclose(prior.kernel(X, X), np.eye(N), atol=1e-12)
     mean, variance = prior.marginals(X)

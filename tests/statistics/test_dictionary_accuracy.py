@@ -12,7 +12,7 @@ and Lemma 6 then gives σ²/α ≤ σ̃² ≤ α σ² for every x, α = (1 + ε)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -22,9 +22,9 @@ import noregret as nr
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.policies import Purpose, stream
-from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample
+from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, subset
 from noregret.posteriors.dictionary import inclusion_probabilities, sample_members
-from strategies import RTOL, no_rng
+from strategies import RTOL, exact_prior, nystrom_prior, told
 
 RANK = 1e-12  # eigenvalues below this share of the largest are rounding
 
@@ -47,18 +47,11 @@ class Crowd:
         points = Observations(np.arange(n), X, w, rng.standard_normal(n))
         return cls(kernel, ridge, points, 2.0 * rng.random((300, dim)))  # within reach and beyond
 
-    @property
-    def dim(self) -> int:
-        return int(self.pool.shape[1])
-
     def exact(self) -> ExactPosterior:
-        prior = ExactPosterior.prior(self.kernel, noise_std=1.0, ridge=self.ridge, dim=self.dim)
-        return prior.condition(self.points, Observations.none(self.dim), no_rng())
+        return told(exact_prior(self.kernel, self.ridge, self.pool.shape[1]), self.points)
 
     def sparse(self, drawn: Indices) -> NystromPosterior:
-        prior = NystromPosterior.prior(
-            self.kernel, noise_std=1.0, ridge=self.ridge, dim=self.dim, oversample=Oversample()
-        )
+        prior = nystrom_prior(self.kernel, self.ridge, self.pool.shape[1])
         return prior.rebuilt(self.points, subset(self.points, drawn))
 
     def whitened(self) -> Matrix:
@@ -74,10 +67,6 @@ class Crowd:
         return np.asarray(
             vectors[:, kept] * np.sqrt(values[kept] / (values[kept] + self.ridge)), np.float64
         )
-
-
-def subset(points: Observations, index: Indices) -> Observations:
-    return Observations(points.rows[index], points.X[index], points.w[index], points.y[index])
 
 
 def epsilon(whitened: Matrix, p: Vector, drawn: Indices) -> float:
@@ -103,12 +92,7 @@ def test_sparse_variances_are_within_the_factor_of_the_drawn_dictionary(variance
     variance = exact.variance(X)
     np.testing.assert_allclose((whitened**2).sum(axis=1), w * variance / ROUGH.ridge, rtol=1e-6)
     if variances == "stale":  # those of a dictionary drawn before half of the values came
-        earlier = Crowd(
-            ROUGH.kernel,
-            ROUGH.ridge,
-            Observations(ROUGH.points.rows, X, np.ceil(w / 2), ROUGH.points.y),
-            ROUGH.pool,
-        )
+        earlier = replace(ROUGH, points=replace(ROUGH.points, w=np.ceil(w / 2)))
         p = inclusion_probabilities(earlier.points.w, earlier.exact().variance(X), 100.0, 12.0)
         variance = earlier.sparse(sample_members(p, stream(99, Purpose.DICTIONARY, 0))).variance(X)
     p = inclusion_probabilities(w, variance, ROUGH.ridge, 12.0)
@@ -129,7 +113,7 @@ def test_sparse_variances_are_within_the_factor_of_the_drawn_dictionary(variance
         assert ratio.min() >= (1 - RTOL) / alpha, (seed, eps, ratio.min())
         regressors = np.diag(sparse.model_covariance(ROUGH.pool, ROUGH.pool)) / truth
         regressors_fail += int(regressors.min() < 1 / alpha)
-        once = Observations(ROUGH.points.rows, X, np.ones(n), ROUGH.points.y)
+        once = replace(ROUGH.points, w=np.ones(n))
         deaf = sparse.rebuilt(once, subset(once, drawn)).variance(ROUGH.pool) / truth
         deaf_fail += int(deaf.max() > alpha)
     assert accurate >= 0.9 * STREAMS
@@ -168,9 +152,7 @@ def test_points_are_included_as_often_as_their_probability_says() -> None:
     w[6] = repeats
     points = Observations(np.arange(n), X, w, rng.standard_normal(n))
     kernel = nr.Matern(nu=0.5, lengthscale=1.0)  # rough: no point depends on others
-    prior = NystromPosterior.prior(
-        kernel, noise_std=1.0, ridge=ridge, dim=1, oversample=Oversample(q)
-    )
+    prior = nystrom_prior(kernel, ridge, dim=1, q=q)
     stale = prior.rebuilt(points, subset(points, np.arange(0, n, 3, dtype=np.int64)))
     p = np.minimum(1.0, w * q * stale.variance(X) / ridge)
     assert p.min() > 0.02

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.policies import Belief
-from strategies import RKHSProblem, rkhs_problem
+from strategies import RKHSProblem, rkhs_problem, rounds
 
 # The sparse bands carry the theorems' constants, so that only a larger norm can refute a guess.
 EXACT: list[Callable[..., nr.Optimizer]] = [nr.gp_ucb, nr.mini_gp_ucb]
@@ -19,15 +17,7 @@ SPARSE: list[Callable[..., nr.Optimizer]] = [nr.bkb, nr.bbkb]
 
 def bounds(optimizer: nr.Optimizer, problem: RKHSProblem, budget: int) -> list[float]:
     """Run, and return F as it stood at every batch."""
-    rng = np.random.default_rng(41)
-    seen = []
-    while optimizer.spent < budget:
-        batch = optimizer.ask(at_most=budget - optimizer.spent)
-        state = optimizer.state
-        assert isinstance(state, Belief)
-        seen.append(state.norm_bound)
-        optimizer.tell(batch, problem.measure(np.asarray(batch.sequence, np.int64), rng))
-    return seen
+    return [optimizer.state.norm_bound for _ in rounds(optimizer, problem, budget, 41)]
 
 
 @pytest.mark.parametrize(

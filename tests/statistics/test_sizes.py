@@ -16,11 +16,9 @@ import pytest
 import noregret as nr
 from noregret.arrays import Indices, Vector
 from noregret.kernels import Kernel
-from noregret.policies import Belief
-from noregret.posteriors import NystromPosterior
 from noregret.posteriors.dictionary import inclusion_probabilities
 from noregret.widths import ALPHA
-from strategies import RTOL, RKHSProblem, drive
+from strategies import RTOL, RKHSProblem, drive, rounds
 
 RIDGE = 4.0
 KAPPA = 1.0 / RIDGE  # κ²/λ: every kernel here has κ² = 1
@@ -69,13 +67,6 @@ class Chain:
         return float(self.final.sum())
 
 
-def posterior_of(optimizer: nr.Optimizer) -> NystromPosterior:
-    state = optimizer.state
-    assert isinstance(state, Belief)
-    assert isinstance(state.posterior, NystromPosterior)
-    return state.posterior
-
-
 @dataclass(frozen=True)
 class Drawn:
     """One dictionary: after how many evaluations, how many members, and how many expected."""
@@ -96,19 +87,20 @@ def dictionaries(
     drawn: list[Drawn] = []
     ids: list[Indices] = []
     while optimizer.evaluations < budget:
-        stale = posterior_of(optimizer)
+        stale = optimizer.state.posterior
         batch = optimizer.ask()
-        fresh = posterior_of(optimizer)
+        fresh = optimizer.state.posterior
         told = fresh.observed
         p = inclusion_probabilities(told.w, stale.variance(told.X), RIDGE, q)
         drawn.append(Drawn(int(told.w.sum()), len(fresh.members), float(p.sum())))
         order = np.asarray(batch.sequence, dtype=np.int64)
+        first = np.sort(np.unique(order, return_index=True)[1])
         values: list[object] = [nr.FAILED] * len(order)
-        for place in np.unique(order, return_index=True)[1]:
+        for place in first:
             values[place] = problem.measure(order[[place]], rng)[0]
         optimizer.tell(batch, values)
         optimizer.exclude(order)
-        ids.append(order[np.sort(np.unique(order, return_index=True)[1])])
+        ids.append(order[first])
     return drawn, np.concatenate(ids)
 
 
@@ -182,16 +174,8 @@ def test_bbkb_dictionaries_are_of_the_order_of_the_effective_dimension(
 
 def ended(optimizer: nr.Optimizer, problem: RKHSProblem, budget: int) -> tuple[Indices, list[str]]:
     """Run, and return the ids with the reason why each batch ended."""
-    rng = np.random.default_rng(23)
-    ids: list[Indices] = []
-    reasons: list[str] = []
-    while optimizer.spent < budget:
-        batch = optimizer.ask(at_most=budget - optimizer.spent)
-        order = np.asarray(batch.sequence, dtype=np.int64)
-        optimizer.tell(batch, problem.measure(order, rng))
-        ids.append(order)
-        reasons.append(batch.reason)
-    return np.concatenate(ids), reasons
+    told = list(rounds(optimizer, problem, budget, 23))
+    return np.concatenate([ids for _, ids in told]), [batch.reason for batch, _ in told]
 
 
 @pytest.mark.parametrize("limit", [1.5, 3.0])

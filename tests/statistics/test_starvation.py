@@ -7,9 +7,9 @@ import pytest
 
 import noregret as nr
 from noregret.policies import Purpose, stream
-from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample
+from noregret.posteriors import Observations
 from slow_references import DenseNystrom
-from strategies import no_rng
+from strategies import exact_prior, nystrom_prior, told
 
 # BKB 2019, Fig. 1, has a "Gaussian kernel with bandwidth σ² = 100" on [0, 1]. A lengthscale of 10
 # would make f constant there, so 100 is taken as the factor in exp(−100·|x − z|²/2).
@@ -27,16 +27,12 @@ def test_far_from_all_data_the_sparse_posterior_keeps_the_prior_variance(t: int,
     """
     rng = np.random.default_rng([seed, t])
     X, y = 0.5 * rng.random((t, 1)), rng.standard_normal(t)
-    none = Observations.none(1)
-    prior = NystromPosterior.prior(
-        KERNEL, noise_std=RIDGE**0.5, ridge=RIDGE, dim=1, oversample=Oversample(2.0)
-    )
-    sparse = prior
+    sparse = nystrom_prior(KERNEL, RIDGE, dim=1)
     for n in range(1, t + 1):
-        told = Observations(np.arange(n), X[:n], np.ones(n), y[:n])
-        sparse = sparse.condition(told, none, stream(seed, Purpose.DICTIONARY, n))
-    exact = ExactPosterior.prior(KERNEL, noise_std=RIDGE**0.5, ridge=RIDGE, dim=1)
-    exact = exact.condition(told, none, no_rng())
+        points = Observations(np.arange(n), X[:n], np.ones(n), y[:n])
+        rng = stream(seed, Purpose.DICTIONARY, n)
+        sparse = sparse.condition(points, Observations.none(1), rng)
+    exact = told(exact_prior(KERNEL, RIDGE, dim=1), points)
     regressors = DenseNystrom(KERNEL, RIDGE, sparse.members.X, X, y)
 
     far, near = np.linspace(0.85, 1.0, 40)[:, None], np.linspace(0.0, 0.5, 40)[:, None]
