@@ -40,9 +40,7 @@ def test_values_are_those_of_the_kernel(seed: int, memory: int, most: int) -> No
         points = Observations(at[:n].copy(), X[at[:n]], np.ones(n), np.zeros(n))
         rows = rng.permutation(len(X))[: int(rng.integers(1, len(X) + 1))]
         kept.follow(kernel, points)
-        np.testing.assert_allclose(
-            kept.of(kernel, points, rows), kernel(X[rows], points.X), rtol=1e-12
-        )
+        np.testing.assert_allclose(kept.of(rows), kernel(X[rows], points.X), rtol=1e-12)
 
 
 def test_points_are_recognised_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +63,7 @@ def test_points_are_recognised_after_an_interruption(monkeypatch: pytest.MonkeyP
         with pytest.raises(KeyboardInterrupt):
             follow(6)
     points, rows = follow(8), np.arange(20)
-    np.testing.assert_allclose(kept.of(kernel, points, rows), kernel(X, points.X), rtol=1e-12)
+    np.testing.assert_allclose(kept.of(rows), kernel(X, points.X), rtol=1e-12)
 
 
 def test_a_value_is_computed_once() -> None:
@@ -82,6 +80,6 @@ def test_a_value_is_computed_once() -> None:
         points = Observations(np.arange(n), X[:n], np.ones(n), np.zeros(n))
         scaled = nr.Scaled(kernel, 1.0 + n)
         kept.follow(scaled, points)
-        found = kept.of(scaled, points, np.array(rows))
+        found = kept.of(np.array(rows))
         np.testing.assert_array_equal(found, (1.0 + n) * (X[rows] @ X[:n].T))
     assert asked == [(3, 3), (1, 5), (1, 2), (2, LEAST - 2)]

@@ -25,7 +25,7 @@ from noregret.optimizer.batch import (
 )
 from noregret.optimizer.ledger import MOST_VALUE, Ledger, averaged, parsed
 from noregret.optimizer.results import Units
-from noregret.optimizer.trace import BATCH, Trace
+from noregret.optimizer.trace import BATCH, COLUMNS, Trace
 from noregret.policies import ChoiceDiagnostics, Evidence, Proposal
 from noregret.pools import Points, is_frame
 from noregret.posteriors import Observations
@@ -71,15 +71,23 @@ class Records:
         now: float,
     ) -> None:
         """Write down a batch that was asked for at one time of a clock and is handed out now."""
-        runs, new = pending.runs, np.empty(1, dtype=BATCH)
-        new["batch"], new["worker"] = pending.number, self._numbered(pending.worker)
-        new["size"], new["runs"] = len(pending.fate), len(runs)
-        new["beta"], new["information"] = diagnostics.beta, diagnostics.log_det / 2
-        new["dictionary"] = diagnostics.dictionary
-        new["unique"], new["told"] = known
-        new["switches"] = self._switches(runs["row"])
-        new["seconds"], new["waited"] = now - asked, asked - self._handed_out
-        new["reason"] = self._numbered(pending.reason)
+        runs, (unique, told) = pending.runs, known
+        row: dict[str, float] = {
+            "batch": pending.number,
+            "worker": self._numbered(pending.worker),
+            "size": len(pending.fate),
+            "runs": len(runs),
+            "beta": diagnostics.beta,
+            "information": diagnostics.log_det / 2,
+            "dictionary": diagnostics.dictionary,
+            "unique": unique,
+            "told": told,
+            "switches": self._switches(runs["row"]),
+            "seconds": now - asked,
+            "waited": asked - self._handed_out,
+            "reason": self._numbered(pending.reason),
+        }
+        new = np.array([tuple(row[name] for name in COLUMNS)], dtype=BATCH)
         self.batches, self.runs = extended(self.batches, new), extended(self.runs, runs)
         self._handed_out = now
 
@@ -150,6 +158,8 @@ class RunState:
         start, stop = pending.first_open_stretch()
         X = self.points.rows(pending.runs["row"])
         whole = self._shown(pending.number, pending.runs, X, pending.reason)
+        if start == 0 and stop == len(pending.fate) <= room:
+            return whole
         part = whole[start : min(stop, start + room)]
         return part if start + room >= stop else replace(part, reason=f"at_most {room} reached")
 
@@ -159,8 +169,11 @@ class RunState:
         return self._shown(self.pending.opened, runs, proposal.X, proposal.reason)
 
     def _shown(self, ticket: int, runs: Runs, X: Rows, reason: str) -> Batch:
-        ids = self.points.keys(runs["row"])
-        return Batch(ticket, ids, runs["repeats"], self.points.shown(X), reason)
+        ids, repeats = (
+            self.points.keys(runs["row"].copy()),
+            runs["repeats"].copy(),
+        )  # the user's own
+        return Batch(ticket, ids, repeats, self.points.shown(X), reason)
 
     def _runs(self, proposal: Proposal, numbered: Callable[[Rows], Indices]) -> Runs:
         """Return the runs of a proposal; on a box, rows are as they are numbered now."""

@@ -160,7 +160,7 @@ class ExactCache:
 
     def _catch_up(self, posterior: ExactPosterior, rows: Indices) -> Work:
         n, work = len(posterior.observed), Work(refreshed=len(rows))
-        K = self._kept.of(posterior.kernel, posterior.observed, rows)
+        K = self._kept.of(rows)
         stamps, self._stamp[rows] = self._stamp[rows], 0  # broken off, they start again
         prior, variance = self.prior[rows], self.variance[rows]
         ages = self._now - stamps
@@ -212,7 +212,9 @@ class KeptValues:
 
     def __init__(self, pool: Candidates, memory: int) -> None:
         self._pool, self._memory = pool, memory
-        self._kernel: Kernel | None = None  # unscaled
+        self._whole: Kernel | None = None  # that is followed: …
+        self._kernel: Kernel | None = None  # … this one, …
+        self._scale, self._effect = 1.0, 0.0  # … times a number, and the variance of effects
         self._points: Observations = Observations.none(pool.dim)  # the columns
         self._values: Matrix = np.empty((0, 0))  # (N, points) with room to grow; (0, 0): not kept
         self._known: npt.NDArray[np.int32] = np.zeros(len(pool), dtype=np.int32)  # columns filled
@@ -226,15 +228,19 @@ class KeptValues:
 
         To be called before `of`, by one thread.
         """
-        core, _, effect = _parted(kernel)
-        if effect:
+        core = self._kernel
+        if kernel is not self._whole:
+            self._whole = None  # broken off, the next one starts again
+            core, self._scale, self._effect = _parted(kernel)
+        if self._effect:
             self._recognise(points)
         if core is self._kernel and points is self._points:
+            self._whole = kernel
             return
         known = _alike(points, self._points) if core is self._kernel else 0
         if known < len(self._points):
             np.minimum(self._known, known, out=self._known)
-        self._kernel, self._points = core, points
+        self._whole, self._kernel, self._points = kernel, core, points
         self._make_room(len(points))
 
     def _recognise(self, points: Observations) -> None:
@@ -269,18 +275,19 @@ class KeptValues:
             self._known[:] = 0
         self._values = grown
 
-    def of(self, kernel: Kernel, points: Observations, rows: Indices) -> Matrix:
+    def of(self, rows: Indices) -> Matrix:
         """Return k(x, xᵢ), a row of the pool each; threads may ask for different rows at once."""
-        core, scale, effect = _parted(kernel)
-        K = self._of(core, points, rows)
-        if scale != 1.0:
-            K *= scale
-        if effect:
+        K = self._of(rows)
+        if self._scale != 1.0:
+            K *= self._scale
+        if self._effect:
             same = np.flatnonzero(self._is_met[rows])
-            K[same] += effect * np.equal.outer(self._hashes[rows[same]], self._met)
+            K[same] += self._effect * np.equal.outer(self._hashes[rows[same]], self._met)
         return K
 
-    def _of(self, core: Kernel, points: Observations, rows: Indices) -> Matrix:
+    def _of(self, rows: Indices) -> Matrix:
+        core, points = self._kernel, self._points
+        assert core is not None
         if not self._values.size:
             return np.array(core(self._pool.rows(rows), points.X))
         n, known = len(points), self._known[rows]
