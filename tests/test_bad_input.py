@@ -101,7 +101,7 @@ BAD_SETTINGS: list[tuple[dict[str, object], str]] = [
 def test_a_bad_setting_is_refused(
     algorithm: Maker, settings: dict[str, object], match: str
 ) -> None:
-    """A setting that is silently mended gives results under a wrong name."""
+    """A setting that is silently corrected gives results under a wrong name."""
     with refused(match):
         algorithm(**{"pool": POOL, "kernel": KERNEL, "noise_std": 0.1, **settings})
 

@@ -20,8 +20,6 @@ from noregret.storable import storable
 
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 TINY, HUGE = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
-
-
 Slopes: TypeAlias = tuple[Vector, Vector, Vector]  # scores, slopes in mean and in deviation
 
 
@@ -233,18 +231,16 @@ class KnowledgeGradient:
         """Return (1), of candidates that are so far ahead of the best."""
         from scipy.special import ndtr
 
-        part, moves = self._told(variance)
+        v = np.maximum(variance, TINY)
+        rest = np.minimum(self.noise, v)  # noise/r
+        moves = v / np.sqrt(v + rest)  # τ
+        part = rest / self.noise if self.noise else 1.0  # 1/r
         ahead_by = np.maximum(ahead_by, -HUGE)  # excluded ones are infinitely far below
         with np.errstate(over="ignore"):  # far below the best nothing is gained
             u = ahead_by / moves
             gained = ahead_by * ndtr(u) + moves * np.exp(-0.5 * u**2 - _LOG_ROOT_2PI)
-        return mean + self.ahead * part * np.maximum(gained, 0.0)  # (1)
-
-    def _told(self, variance: Vector) -> tuple[Vector, Vector]:
-        """Return 1/r and τ of v, with noise/r = min(noise, v)."""
-        v = np.maximum(variance, TINY)
-        rest = np.minimum(self.noise, v)
-        return rest / self.noise if self.noise else np.ones(len(v)), v / np.sqrt(v + rest)
+        worth: Vector = mean + self.ahead * part * np.maximum(gained, 0.0)  # (1)
+        return worth
 
 
 @final

@@ -1,4 +1,4 @@
-"""A lesson knows how far it is to be trusted."""
+"""A fitted model knows how far it is to be trusted."""
 
 from __future__ import annotations
 

@@ -23,10 +23,7 @@ from noregret.pools import BitPool, Candidates, Domain, MappedPool, Points, Pool
 
 @shows_settings(RunSettings)
 def random_search(
-    pool: Domain,
-    *,
-    batch_size: int = 1,
-    **settings: Unpack[RunSettings],
+    pool: Domain, *, batch_size: int = 1, **settings: Unpack[RunSettings]
 ) -> Optimizer:
     """Draw without replacement: nothing comes twice before all has come once.
 
@@ -150,12 +147,7 @@ def ts_qff(
 
 
 @shows_settings(RunSettings)
-def uniform(
-    pool: Domain,
-    *,
-    batch_size: int = 1,
-    **settings: Unpack[RunSettings],
-) -> Optimizer:
+def uniform(pool: Domain, *, batch_size: int = 1, **settings: Unpack[RunSettings]) -> Optimizer:
     """Draw every evaluation uniformly: the policy that regret ratios are measured against.
 
     Candidates come again; `random_search` sees each once before any twice.

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import (
-    final,
-)
+from typing import final
 
 from noregret.acquisitions import Acquisition, Thompson
 from noregret.algorithms.settings import Settings, checked
 from noregret.arrays import chunk_rows
 from noregret.batching import BatchRule
-from noregret.errors import (
-    ArgumentError,
-    require_at_least,
-    require_positive,
-)
+from noregret.errors import ArgumentError, require_at_least, require_positive
 from noregret.kernels import Kernel, as_kernel, probe
 from noregret.optimizer import Optimizer
 from noregret.policies import (

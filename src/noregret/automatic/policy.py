@@ -150,7 +150,7 @@ class AutoPolicy:
     ) -> tuple[Proposal, Belief]:
         """Choose by the model; where the highest value is a ceiling, that again."""
         if model.fitted.tied and self.settings.explores:
-            belief = bandit.told(model.belief, seen)
+            belief, _ = bandit.believe(model.belief, seen)
             best = exploration.at_ceiling(belief, seen, model.fitted.tied, most)
             if best is not None:
                 return best, belief
@@ -175,11 +175,8 @@ class AutoPolicy:
 
     def _first(self, evidence: Evidence, room: int) -> Proposal | None:
         """Draw the first candidates by chance, and more while none of them has a value."""
-        told, constants, workers = (
-            len(evidence.told),
-            self.settings.constants,
-            self.settings.workers,
-        )
+        told, constants = len(evidence.told), self.settings.constants
+        workers = self.settings.workers
         lengthscales = min(self.family.lengthscales, constants.most_lengthscales)
         size = constants.first + math.ceil(constants.first_per_lengthscale * lengthscales)
         left = max(size, workers) - told - len(evidence.open_)
@@ -190,7 +187,7 @@ class AutoPolicy:
         rng = evidence.rng(Purpose.START)
         picks = exploration.chance(evidence, min(left, room), rng)
         if not len(picks):
-            closed = self.settings.still_open(evidence)
+            closed = self.settings.still_open(evidence)  # raises where all is closed
             if told:
                 return None
             picks = evidence.points.sample(closed, 1, rng)

@@ -34,7 +34,7 @@ class Fill:
     """How full a batch is."""
 
     opening: Opening
-    size: int = 0  # evaluations taken
+    size: int = 0  # evaluations taken, where the rule counts them
     bound: float = 1.0  # the rule's, on σ²_stale/σ²_now
     over: bool = False  # nothing more is to be taken
     local: LocalSums | None = None
@@ -88,8 +88,3 @@ class BatchRuleBase(BatchRule):
     @final
     def is_full(self, fill: Fill) -> bool:
         return fill.over
-
-
-def admitted_by_sum(limit: float, batch: int) -> float:
-    """Return what `BatchRule.admits` promises where 1 + Σ σ²/ridge may reach the limit."""
-    return (limit - 1) / batch

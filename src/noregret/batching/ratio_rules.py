@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import final
 
-from noregret.batching.base import BatchRuleBase, Choice, Fill, admitted_by_sum
+from noregret.batching.base import BatchRuleBase, Choice, Fill
 from noregret.batching.local_bound import LocalSums
 from noregret.errors import require_at_least, require_count
 from noregret.storable import storable
@@ -76,7 +76,7 @@ class RatioRule(BatchRuleBase):
             if left < most:
                 most = min(most, 1 + max(math.floor(left), 0))
             most = choice.repeats_while_best(most) if most > 1 else 1
-        return most, replace(self.count_pending(fill, choice, most), size=fill.size + most)
+        return most, self.count_pending(fill, choice, most)
 
     @property
     def rounded_limit(self) -> float:
@@ -144,7 +144,7 @@ class GlobalRatio(RatioRule):
         return replace(fill, bound=bound, over=bound > self.rounded_limit)
 
     def admits(self, batch: int) -> float:
-        return admitted_by_sum(self.limit, batch)
+        return (self.limit - 1) / batch  # by (2)
 
 
 @final
@@ -186,7 +186,7 @@ class LocalRatio(RatioRule):
         return replace(fill, bound=bound, over=over, local=local)
 
     def admits(self, batch: int) -> float:
-        return admitted_by_sum(self.limit, batch)
+        return (self.limit - 1) / batch  # by (2)
 
 
 def ratio(left: float, share: float) -> float:

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.batching.base import BatchRuleBase, Choice, Fill, admitted_by_sum
+from noregret.batching.base import BatchRuleBase, Choice, Fill
 from noregret.errors import require_above, require_at_least
 from noregret.storable import storable
 
@@ -55,10 +55,10 @@ class Repeat(RepeatBase):
             with np.errstate(over="ignore"):
                 stays = float(np.float64((self.limit - fill.bound) * fill.ridge) / choice.stale)
         count = max(1, math.floor(min(stays, choice.room)))
-        return count, replace(fill, size=fill.size + count, over=stays < choice.room + 1)
+        return count, replace(fill, over=stays < choice.room + 1)
 
     def admits(self, batch: int) -> float:
-        return admitted_by_sum(self.limit, batch)
+        return (self.limit - 1) / batch  # by (2)
 
 
 @final
@@ -108,21 +108,17 @@ class Stay(RepeatBase):
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         most = self._most
         room = int(min(choice.room, most))
-        count, taken = self._repeat.take(fill, replace(choice, room=room))  # (1)
+        count, taken = Repeat(self.limit).take(fill, replace(choice, room=room))  # (1)
         return count, replace(taken, over=taken.over or most <= choice.room)
 
     def admits(self, batch: int) -> float:
-        return self._repeat.admits(batch) if batch <= self._most else 0.0
+        return (self.limit - 1) / batch if batch <= self._most else 0.0
 
     @property
     def _most(self) -> float:
         """Evaluations that make a switch worth its cost."""
         cost = self.switch_cost
         return cost if cost == math.inf else max(1, math.ceil(cost))
-
-    @property
-    def _repeat(self) -> Repeat:
-        return Repeat(self.limit)
 
 
 @final

@@ -11,8 +11,8 @@ from typing import final
 import numpy as np
 
 from noregret.acquisitions import UCB, Acquisition, Thompson
-from noregret.arrays import Indices, Mask, Rows, Vector
-from noregret.batching import BatchRule, Choice, Fill, Opening
+from noregret.arrays import Mask, Rows, Vector
+from noregret.batching import BatchRule, Choice, Opening
 from noregret.kernels import probe_rows
 from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal, Purpose
 from noregret.policies.model_view import SCORES, Guarantee, ModelView, rank_of
@@ -78,10 +78,6 @@ class Bandit:
         belief, _ = self.believe(self.begin(), at_once)
         return replace(belief, started=True)
 
-    def told(self, state: Belief, evidence: Evidence) -> Belief:
-        """Return the belief with what was told since the last batch, where none is chosen here."""
-        return self.believe(state, evidence)[0]
-
     def vet(self, X: Rows) -> None:
         """Let the kernel look at points before they are written down."""
         if len(X):
@@ -118,14 +114,9 @@ class Bandit:
             information=self._booked(state, evidence, posterior),
         )
         norm_bound = self.norm.update(inputs, self.band)
-        inputs = replace(inputs, norm_bound=norm_bound)
-        belief = replace(
-            state,
-            posterior=posterior,
-            information=inputs.information,
-            norm_bound=norm_bound,
-        )
-        return belief, inputs
+        if norm_bound != inputs.norm_bound:
+            inputs = replace(inputs, norm_bound=norm_bound)
+        return Belief(posterior, inputs.information, norm_bound, state.started), inputs
 
     def _booked(self, state: Belief, evidence: Evidence, now: Posterior) -> Information:
         """Add what was told since the last opening, with variances from before it was told.
@@ -160,19 +151,30 @@ class Bandit:
         fill = self.batching.open(
             Opening(stale.ridge, evidence.excluded, ranking.variances, ranking.covariances)
         )
-        fill = self._count_pending(ranking, evidence, fill)
-        runs, left = _Runs(), room
-        while True:
+        open_ = evidence.open_
+        for row, count in zip(open_.rows.tolist(), open_.w.tolist(), strict=True):
+            fill = self.batching.count_pending(fill, self._choice(ranking, row, 0), int(count))
+            ranking.shrink(row, int(count))
+        rows, repeats, variances, left = list[int](), list[int](), list[float](), room
+        while left > 0:
             row = ranking.best()
             choice = self._choice(ranking, row, left)
             count, fill = self.batching.take(fill, choice)
-            runs.add(row, count, choice.stale)
+            if rows[-1:] == [row]:  # choices in a row are one run
+                repeats[-1] += count
+            else:
+                rows.append(row)
+                repeats.append(count)
+                variances.append(choice.stale)
             left -= count
             if self.batching.is_full(fill):
-                return runs.proposal(ranking, self.batching.reason, diagnostics)
-            if left <= 0:
-                return runs.proposal(ranking, f"at_most {room} reached", diagnostics)
-            ranking.shrink(row, count)
+                break
+            if left > 0:
+                ranking.shrink(row, count)
+        full = self.batching.is_full(fill)
+        reason = self.batching.reason if full else f"at_most {room} reached"
+        picks, times = ranking.picks(np.array(rows, dtype=np.int64)), np.array(repeats)
+        return Proposal(picks.rows, picks.X, times, np.array(variances), reason, diagnostics)
 
     def ranking(self, stale: Posterior, beta: float, evidence: Evidence) -> Ranking:
         """Rank the candidates that are not excluded, as a batch does that opens now."""
@@ -181,13 +183,6 @@ class Bandit:
             rng = evidence.rng(Purpose.THOMPSON)
             return self.search.rank_samples(points, stale, beta, excluded, rng)
         return self.search.rank(points, stale, how, beta, excluded)
-
-    def _count_pending(self, ranking: Ranking, evidence: Evidence, fill: Fill) -> Fill:
-        open_ = evidence.open_
-        for row, count in zip(open_.rows.tolist(), open_.w.tolist(), strict=True):
-            fill = self.batching.count_pending(fill, self._choice(ranking, row, 0), int(count))
-            ranking.shrink(row, int(count))
-        return fill
 
     def _choice(self, ranking: Ranking, row: int, room: int) -> Choice:
         return Choice(
@@ -285,27 +280,3 @@ class BanditView(ModelView):
         other = BanditView(self._bandit, self._state, replace(self._evidence, excluded=excluded))
         other._inputs = self._inputs
         return other
-
-
-@final
-class _Runs:
-    """Choices in order, consecutive ones of the same row in one run."""
-
-    def __init__(self) -> None:
-        self.rows: list[int] = []
-        self.repeats: list[int] = []
-        self.variances: list[float] = []
-
-    def add(self, row: int, count: int, variance: float) -> None:
-        if self.rows and self.rows[-1] == row:
-            self.repeats[-1] += count
-            return
-        self.rows.append(row)
-        self.repeats.append(count)
-        self.variances.append(variance)
-
-    def proposal(self, ranking: Ranking, reason: str, diagnostics: ChoiceDiagnostics) -> Proposal:
-        picks = ranking.picks(np.array(self.rows, dtype=np.int64))
-        repeats: Indices = np.array(self.repeats, dtype=np.int64)
-        variances: Vector = np.array(self.variances)
-        return Proposal(picks.rows, picks.X, repeats, variances, reason, diagnostics)

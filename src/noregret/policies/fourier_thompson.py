@@ -76,14 +76,10 @@ class ThompsonQFF:
     noise_std: float
     ridge: float
     size: int = 1
+    no_theorem = NO_THEOREM
 
     def __post_init__(self) -> None:
         require_count("ts_qff(batch_size=...)", self.size)
-
-    @property
-    def no_theorem(self) -> str:
-        """Why there is no certificate."""
-        return NO_THEOREM
 
     def vet(self, X: Rows) -> None:
         """Take any point: features are computed when it was told."""
@@ -179,7 +175,7 @@ class FourierView(ModelView):
             f"Posterior on {points} through {policy.features.size} quadrature Fourier features; "
             f"noise {policy.noise_std:.3g} per evaluation.",
             "The next choice is the best candidate of a function drawn from that posterior.",
-            f"There are no bounds: {self._policy.no_theorem}",
+            f"There are no bounds: {NO_THEOREM}",
         )
 
     def next_choice(self) -> Picks | None:

@@ -234,7 +234,6 @@ def as_stops(given: object) -> tuple[Stop[Any], ...]:
     if given is None:
         return ()
     stops = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
-    checked: list[Stop[Any]] = []
     for stop in stops:
         if isinstance(stop, type) or not isinstance(stop, Stop):
             raise ArgumentError(
@@ -242,8 +241,7 @@ def as_stops(given: object) -> tuple[Stop[Any], ...]:
                 f"noregret.GapBelow(0.05), or a list of them; got {stop!r}. For conditions of your "
                 "own return True from callback=."
             )
-        checked.append(stop)
-    return tuple(checked)
+    return stops
 
 
 def _deviation(best: Best) -> float:

@@ -67,7 +67,7 @@ class Ascent:
     """
 
     box: Box
-    even: Matrix  # points spread evenly, shifted anew for every point that is met
+    even: Matrix  # points spread evenly, shifted again for every point that is met
     met: Matrix  # points met before
 
     def highest(self, hill: Hill, starts: int) -> tuple[int | None, Vector]:

@@ -115,18 +115,6 @@ class Width(Protocol):
     def assumptions(self, inputs: WidthInputs) -> Assumptions: ...
 
 
-class NormBound(Protocol):
-    """Says what F is before the first batch and at every later one."""
-
-    @property
-    def start(self) -> float: ...
-    def update(self, inputs: WidthInputs, band: Width) -> float:
-        """Return F for the next batch, given a run with the last F."""
-        ...
-
-    def assumptions(self, inputs: WidthInputs) -> Assumptions: ...
-
-
 @final
 @storable("KnownNorm")
 @dataclass(frozen=True, slots=True)
@@ -139,6 +127,7 @@ class KnownNorm:
         require_positive("norm_bound", self.start)
 
     def update(self, inputs: WidthInputs, band: Width) -> float:
+        """Return F for the next batch, given a run with the last F."""
         return inputs.norm_bound
 
     def assumptions(self, inputs: WidthInputs) -> Assumptions:
@@ -172,6 +161,7 @@ class GuessAndDouble:
         return (Assumption(f'norm_bound = {F:g}, by norm_bound="double", is large enough'),)
 
 
+NormBound: TypeAlias = KnownNorm | GuessAndDouble  # what F is before each batch
 _CHECKS: dict[str, Callable[[str, object], object]] = {
     "delta": require_probability,
     "limit": partial(require_at_least, least=1.0),

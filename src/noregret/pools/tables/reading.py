@@ -15,13 +15,7 @@ from noregret.pools.base import Keys
 from noregret.pools.mapped import MappedPool, mapped
 from noregret.pools.tables.feature_spec import Categories, FeatureSpec, Missing, Scale
 from noregret.pools.tables.scan import TableScan, scan_table
-from noregret.pools.tables.sources import (
-    UnsettledError,
-    arrow,
-    csv_source,
-    parquet_source,
-    settled,
-)
+from noregret.pools.tables.sources import UnsettledError, arrow, csv_source, parquet_source, settled
 
 ENDINGS = (".npy", ".parquet", ".csv", ".csv.gz")
 
