@@ -110,7 +110,7 @@ def test_a_point_off_the_pool_has_neighbours_in_it() -> None:
     """It may have bits that no candidate has."""
     X = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0]])
     points = Points(nr.BitPool(X))
-    row = int(points.register(points.read("X", np.array([1, 1, 0, 1])))[0])
+    row = int(points.register(points.domain.read("X", np.array([1, 1, 0, 1])))[0])
     assert row == 3
     assert Kin(points, None, 1).nearest(row, np.zeros(3, dtype=np.bool_)).tolist() == [2]
 

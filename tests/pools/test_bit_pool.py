@@ -108,9 +108,9 @@ def test_points_off_the_pool_are_recognised() -> None:
     """Molecules measured before, in the pool or not, told by their bits."""
     points = Points(nr.BitPool(B))
     other = B[0] ^ 1
-    first = points.register(points.read("X", np.stack([B[3], other])))
+    first = points.register(points.domain.read("X", np.stack([B[3], other])))
     assert first.tolist() == [3, 6]
-    np.testing.assert_array_equal(points.register(points.read("X", other[None])), [6])
+    np.testing.assert_array_equal(points.register(points.domain.read("X", other[None])), [6])
     rows = points.rows(np.array([6, 2]))
     assert rows.dtype == np.uint8
     np.testing.assert_array_equal(rows[1], nr.BitPool(B).X[2])

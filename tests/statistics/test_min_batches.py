@@ -26,8 +26,8 @@ def sizes(optimizer: nr.Optimizer, problem: RKHSProblem, batches: int) -> tuple[
 def test_every_batch_holds_the_minimum_after_the_start(name: str, limit: float) -> None:
     """A plate with empty wells costs as much as a full one.
 
-    BBKB 2020, A.5, with its threshold corrected: a batch holds P once max σ²/λ ≤ (limit − 1)/P; on a
-    Nyström posterior once it is a third of that, as its variances may be off by 3 (Lemma 2).
+    BBKB 2020, A.5, with its threshold corrected: a batch holds P once max σ²/λ ≤ (limit − 1)/P; for
+    Nyström once it is a third of that, as its variances may be off by 3 (Lemma 2).
     """
     problem = rkhs_problem(1, candidates=120, lengthscale=0.5, noise_std=0.5)
     common = {"kernel": problem.kernel, "noise_std": 0.5, "limit": limit, "seed": 1}

@@ -14,7 +14,7 @@ from noregret.errors import (
     require_probability,
 )
 from noregret.optimizer import Goal, Optimizer
-from noregret.pools import Domain, Points, require_domain
+from noregret.pools import Domain, Points
 
 
 def auto(
@@ -50,8 +50,7 @@ def auto(
     >>> opt.best().id
     70
     """
-    require_domain(pool)
-    points = Points(pool)
+    points = Points.of(pool)
     require_choice("attitude", attitude, ("safe", "balanced", "greedy"))
     require_count("workers", workers)
     cost = require_at_least("switch_cost", switch_cost, 0.0)

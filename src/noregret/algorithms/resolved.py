@@ -20,7 +20,7 @@ from noregret.policies import (
     UncertaintySampling,
     UniformStart,
 )
-from noregret.pools import Domain, Points, require_domain
+from noregret.pools import Domain, Points
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Search, search_of
 from noregret.widths import BayesianWidth, GuessAndDouble, KnownNorm, ScaledWidth, Width
@@ -147,7 +147,9 @@ class ResolvedSettings:
         if isinstance(given, Start | UncertaintyDesign):
             return given
         pool = self.pool
-        rows = pool.find(given) if pool.candidates else pool.register(pool.read("start", given))
+        rows = (
+            pool.find(given) if pool.candidates else pool.register(pool.domain.read("start", given))
+        )
         return GivenStart(tuple(dict.fromkeys(rows.tolist())))
 
 
@@ -160,9 +162,8 @@ def resolved(
     least_ridge_in_theory: float = 0.0,
 ) -> ResolvedSettings:
     """Check what a user gave and resolve what was left open."""
-    require_domain(pool)
-    settings = checked(Settings, given)
-    points, noise = Points(pool), require_positive("noise_std", noise_std)
+    points, settings = Points.of(pool), checked(Settings, given)
+    noise = require_positive("noise_std", noise_std)
     _require_candidates(settings["width"], points)
     least = least_ridge_in_theory if settings["preset"] == "theory" else 0.0
     ridge = settings["ridge"]

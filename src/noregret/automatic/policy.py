@@ -85,7 +85,6 @@ class AutoPolicy:
         return ModelBuilder(self.search, self.family, self.names, self.settings)
 
     def begin(self) -> AutoState:
-        """Return what is known before any feedback: nothing."""
         return AutoState()
 
     def vet(self, X: Rows) -> None:
@@ -101,7 +100,6 @@ class AutoPolicy:
         probe_rows(self.family.kernel(theta[2:]), X)
 
     def look(self, state: AutoState, evidence: Evidence) -> AutoView:
-        """Return what is believed now; nothing is computed yet."""
         return AutoView(self.builder, state, evidence)
 
     def propose(

@@ -120,7 +120,6 @@ class AutoView(ModelView):
         return std, lower, upper
 
     def guarantee(self) -> Guarantee:
-        """Return the theorem's, and what was fitted for it."""
         theorem = self._bandit.guarantee()
         assumptions = (*theorem.assumptions, *self._fitted())
         return replace(theorem, delta=self._builder.settings.delta, assumptions=assumptions)
@@ -132,14 +131,12 @@ class AutoView(ModelView):
         return max(bounds)
 
     def next_choice(self) -> Picks | None:
-        """Costs an ask."""
         return self._choosing.next_choice()
 
     def rank(self, row: int) -> int | None:
         return self._choosing.rank(row)
 
     def account(self, outwards: Callable[[float], float]) -> tuple[str, ...]:
-        """Say what is done and why, the first sentence in short."""
         model = self.model if len(self._evidence.told) else None
         explored = self.state.explorations
         return account_of(self._builder, model, self._evidence, explored, outwards)

@@ -186,7 +186,7 @@ class LocalRatio(RatioRule):
         return replace(fill, bound=bound, over=over, local=local)
 
     def admits(self, batch: int) -> float:
-        return (self.limit - 1) / batch  # by (2)
+        return (self.limit - 1) / batch
 
 
 def ratio(left: float, share: float) -> float:

@@ -59,7 +59,7 @@ def fit(
     """
     from scipy.optimize import minimize
 
-    unit = _spread(sample)
+    unit = max(float(np.var(sample.y)), sample.error, np.finfo(float).tiny ** 0.5)
     likelihood = Likelihood(family, sample)
     mean, std = parameter_prior(family, unit, constants)
     low, high = _bounds(family, unit)
@@ -173,9 +173,3 @@ def _bounds(family: Family, unit: float) -> tuple[Vector, Vector]:
     low[:2] += math.log(unit)
     high[:2] += math.log(unit)
     return low, high
-
-
-def _spread(sample: Sample) -> float:
-    """Return the variance of the averages, or something positive where they are all alike."""
-    spread = float(np.var(sample.y))
-    return max(spread, sample.error, np.finfo(float).tiny ** 0.5)

@@ -41,7 +41,10 @@ class PureError:
         v, s2 = counts[known] - 1.0, variances[known]
         if not len(v):
             return cls(0.0, 0.0, 0.0, 0)
-        typical = _weighted_median(s2 * v / chdtri(v, 0.5), v)
+        medians = s2 * v / chdtri(v, 0.5)
+        order = np.argsort(medians)
+        reached = np.cumsum(v[order])
+        typical = float(medians[order][np.searchsorted(reached, 0.5 * reached[-1])])
         rare = chdtri(v, constants.rare_scatter) / v
         most = np.maximum(rare, constants.trusted_scatter) * typical
         cut = s2 > most if typical > 0 else np.zeros(len(v), dtype=np.bool_)
@@ -67,9 +70,3 @@ def unevenness(counts: Vector, variances: Vector) -> float:
     statistic = float(v @ np.log(pooled / s2))
     correction = 1.0 + (float(np.sum(1 / v)) - 1 / v.sum()) / (3.0 * (len(v) - 1))
     return float(chdtrc(len(v) - 1, statistic / correction))
-
-
-def _weighted_median(values: Vector, weights: Vector) -> float:
-    order = np.argsort(values)
-    reached = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(reached, 0.5 * reached[-1])])

@@ -198,7 +198,7 @@ def explained(
         mean, std, lower, upper = _believed(view, points.rows(at), units)
     return Explanation(
         id=points.keys(at)[0].item(),
-        x=points.shown(points.rows(at))[0],
+        x=points.domain.shown(points.rows(at))[0],
         mean=mean,
         std=std,
         beta=beta,
@@ -233,7 +233,7 @@ def _nearest(view: ModelView, evidence: Evidence, row: int, units: Units) -> tup
     others = np.flatnonzero(told.rows != row)
     order = np.lexsort((told.rows[others], -np.abs(correlations[others])))
     at = others[order[:NEAREST]]
-    ids, shown = points.ids(told.rows[at]), points.shown(told.X[at])
+    ids, shown = points.ids(told.rows[at]), points.domain.shown(told.X[at])
     averages = units.outwards(told.y[at])
     return tuple(
         Neighbour(
@@ -254,7 +254,7 @@ def _leader(view: ModelView, points: Points, units: Units) -> Leader | None:
         return None
     is_known = int(first.rows[0]) < len(points)  # else a new point of a box
     id = points.keys(first.rows)[0].item() if is_known else None
-    return Leader(id, points.shown(first.X)[0], *_believed(view, first.X, units))
+    return Leader(id, points.domain.shown(first.X)[0], *_believed(view, first.X, units))
 
 
 def _believed(view: ModelView, X: Rows, units: Units) -> tuple[float, float, float, float]:

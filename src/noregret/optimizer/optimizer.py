@@ -76,7 +76,6 @@ class Optimizer:
         goal: Goal = "max",
         offset: float = 0.0,
     ) -> None:
-        require_domain(pool)
         require_count("seed", seed, least=0)
         sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
         units = results.Units(sign, require_number("offset", offset))

@@ -241,7 +241,7 @@ def recommended(view: ModelView | None, evidence: Evidence, units: Units) -> Bes
     lower, upper = units.interval(low, high)
     return Best(
         id=points.keys(told.rows[at : at + 1])[0].item(),
-        x=points.shown(told.X[at : at + 1])[0],
+        x=points.domain.shown(told.X[at : at + 1])[0],
         mean=float(units.outwards(means[at])),
         std=std,
         lower=lower,
@@ -276,7 +276,7 @@ def measured(ledger: Ledger, points: Points, units: Units) -> Evaluated:
     """Return a ledger in the user's units."""
     return Evaluated(
         ids=points.ids(ledger.rows),
-        x=points.shown(points.rows(ledger.rows)),
+        x=points.domain.shown(points.rows(ledger.rows)),
         evaluations=ledger.counts.copy(),
         averages=units.outwards(ledger.averages),
         deviations=np.sqrt(ledger.variances()),

@@ -173,7 +173,7 @@ class RunState:
             self.points.keys(runs["row"].copy()),
             runs["repeats"].copy(),
         )  # the user's own
-        return Batch(ticket, ids, repeats, self.points.shown(X), reason)
+        return Batch(ticket, ids, repeats, self.points.domain.shown(X), reason)
 
     def _runs(self, proposal: Proposal, numbered: Callable[[Rows], Indices]) -> Runs:
         """Return the runs of a proposal; on a box, rows are as they are numbered now."""
@@ -296,7 +296,7 @@ class RunState:
             dimensions = 1
         if dimensions != 2:
             return self.points.find(what)
-        X = self.points.read("tell(X, ...)", what)
+        X = self.points.domain.read("tell(X, ...)", what)
         vet(X)
         return X
 

@@ -37,7 +37,7 @@ def write(path: Path, policy: Policy[Any], state: object, run_state: RunState) -
     writer = _Writer(points)
     tree = {
         "format": FORMAT,
-        "pool": points.fingerprint(),
+        "pool": points.domain.fingerprint(),
         "extra": writer.encode(points.extra),
         "run": writer.encode((policy, state, run_state)),
     }

@@ -67,7 +67,6 @@ class Bandit:
     starts: tuple[Start, ...]
 
     def begin(self) -> Belief:
-        """Return the belief before any feedback."""
         return Belief(self.prior, Information(), self.norm.start)
 
     def told_all(self, evidence: Evidence) -> Belief:
@@ -98,7 +97,6 @@ class Bandit:
         return self._fill_batch(inputs, evidence, room), belief
 
     def look(self, state: Belief, evidence: Evidence) -> BanditView:
-        """Return what is believed now, with the band around it; nothing is computed yet."""
         return BanditView(self, state, evidence)
 
     def believe(self, state: Belief, evidence: Evidence) -> tuple[Belief, WidthInputs]:
@@ -246,7 +244,6 @@ class BanditView(ModelView):
         return ranking.score(ranking.best())
 
     def next_choice(self) -> Picks | None:
-        """Costs an ask."""
         if self._evidence.points.candidates and self._evidence.excluded.all():
             return None
         ranking = self._bandit.ranking(self.posterior, self.beta, self._evidence)
@@ -259,7 +256,6 @@ class BanditView(ModelView):
         return rank_of(self.posterior, how, self.beta, self._evidence, row)
 
     def account(self, outwards: Callable[[float], float]) -> tuple[str, ...]:
-        """Say which parts were put together, and what they guarantee."""
         bandit, posterior = self._bandit, self.posterior
         points, belief = counted(len(self._evidence.told), "unique point"), "Exact posterior on"
         if not isinstance(posterior, ExactPosterior):

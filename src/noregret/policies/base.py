@@ -141,7 +141,9 @@ State = TypeVar("State")
 class Policy(Protocol[State]):
     """Decides what to evaluate; holds no state of its own, caches apart."""
 
-    def begin(self) -> State: ...
+    def begin(self) -> State:
+        """Return what is remembered before any feedback."""
+        ...
 
     def vet(self, X: Rows) -> None:
         """Raise where points with these features could not be believed; none are told by then."""

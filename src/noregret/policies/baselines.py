@@ -38,7 +38,6 @@ class Baseline:
     @property
     @final
     def no_theorem(self) -> str:
-        """Why there is no certificate."""
         return (
             f"{type(self).__name__} is a baseline: it has no posterior and no certificate. "
             "Use one of the Gaussian-process algorithms, such as mini_gp_ucb or bbkb."
@@ -63,7 +62,6 @@ class Uniform(Baseline):
         require_count("uniform(batch_size=...)", self.size)
 
     def begin(self) -> Nothing:
-        """Return what is remembered: nothing."""
         return Nothing()
 
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
@@ -88,7 +86,6 @@ class RandomSearch(Baseline):
         require_count("random_search(batch_size=...)", self.size)
 
     def begin(self) -> Nothing:
-        """Return what is remembered: nothing."""
         return Nothing()
 
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:
@@ -139,7 +136,6 @@ class EpsilonGreedy(Baseline):
         require_count("epsilon_greedy(batch_size=...)", self.size)
 
     def begin(self) -> Nothing:
-        """Return what is remembered: nothing."""
         return Nothing()
 
     def propose(self, state: Nothing, evidence: Evidence, room: int) -> tuple[Proposal, Nothing]:

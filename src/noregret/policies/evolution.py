@@ -90,20 +90,17 @@ class Kin:
         if self._scales is None:
             self._scales = Scales.of(self.points)
         x = self.points.rows(np.array([row]))
-        packed = x.dtype == np.uint8
-        squares = (
-            self._of_bits(x, excluded, self._scales) if packed else self._of_all(x, self._scales)
-        )
+        if x.dtype == np.uint8:
+            squares = self._of_bits(x, excluded, self._scales)
+        else:
+            of_each = [self._scales.standard_squares(X, x[0]) for _, X in numbers(self.points)]
+            squares = np.concatenate(of_each)
         squares[excluded | (squares == 0)] = np.inf
         few = min(self._neighbours, int(np.isfinite(squares).sum()))
         if not few:
             return NO_ROWS
         rows = np.flatnonzero(squares <= np.partition(squares, few - 1)[few - 1])
         return rows[np.argsort(squares[rows], kind="stable")[:few]]
-
-    def _of_all(self, x: Rows, scales: Scales) -> Vector:
-        """Return the squared distance of every candidate to the row x."""
-        return np.concatenate([scales.standard_squares(X, x[0]) for _, X in numbers(self.points)])
 
     def _of_bits(self, x: Rows, excluded: Mask, scales: Scales) -> Vector:
         """Return squared distances to the packed row x, infinite if not among the nearest."""
@@ -224,7 +221,6 @@ class Evolution(Baseline):
         require_count("regularized_evolution(batch_size=...)", self.size)
 
     def begin(self) -> Population:
-        """Return the population before any feedback: nobody."""
         return Population(NO_ROWS, np.empty(0))
 
     def propose(

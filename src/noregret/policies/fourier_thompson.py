@@ -85,7 +85,6 @@ class ThompsonQFF:
         """Take any point: features are computed when it was told."""
 
     def begin(self) -> Weights:
-        """Return the belief before any feedback."""
         m = self.features.size
         return Weights(np.eye(m), np.zeros(m), np.zeros(0), np.zeros(0))
 
@@ -103,7 +102,6 @@ class ThompsonQFF:
         return replace(singles(best, self.size, room), diagnostics=diagnostics), state
 
     def look(self, state: Weights, evidence: Evidence) -> FourierView:
-        """Return what is believed now; nothing is computed yet."""
         return FourierView(self, state, evidence)
 
     def best_of_samples(self, state: Weights, L: Matrix, evidence: Evidence, size: int) -> Picks:
@@ -169,7 +167,6 @@ class FourierView(ModelView):
         raise CertificateError(NO_THEOREM)
 
     def account(self, outwards: Callable[[float], float]) -> tuple[str, ...]:
-        """Say how candidates are chosen."""
         policy, points = self._policy, counted(len(self._evidence.told), "unique point")
         return (
             f"Posterior on {points} through {policy.features.size} quadrature Fourier features; "
@@ -179,7 +176,6 @@ class FourierView(ModelView):
         )
 
     def next_choice(self) -> Picks | None:
-        """Costs an ask."""
         if self._evidence.excluded.all():
             return None
         return self._policy.best_of_samples(self._weights, self._factor, self._evidence, 1)

@@ -95,7 +95,7 @@ class ModelView(ABC):
 
     @abstractmethod
     def next_choice(self) -> Picks | None:
-        """Return the candidate of highest score; None where all are excluded."""
+        """Return the candidate of highest score, None if all are excluded: costs an ask."""
 
     @abstractmethod
     def rank(self, row: int) -> int | None:
@@ -128,7 +128,9 @@ class ModelView(ABC):
 class ModelPolicy(Protocol):
     """A policy with a model of f, that can be looked at."""
 
-    def look(self, state: Any, evidence: Evidence) -> ModelView: ...
+    def look(self, state: Any, evidence: Evidence) -> ModelView:
+        """Return what is believed now; nothing is computed yet."""
+        ...
 
 
 def why_uncertified(policy: object) -> str | None:

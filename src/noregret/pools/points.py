@@ -10,7 +10,7 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, stacked
 from noregret.errors import AskError
-from noregret.pools.base import Candidates, Domain, Keys
+from noregret.pools.base import Candidates, Domain, Keys, require_domain
 from noregret.pools.box import Box
 from noregret.pools.row_lookup import RowLookup
 from noregret.pools.stored import row_numbers
@@ -66,7 +66,11 @@ class Points:
 
     @classmethod
     def of(cls, domain: Domain | Points) -> Points:
-        return domain if isinstance(domain, Points) else cls(domain)
+        """Return the points of a domain that a user gave."""
+        if isinstance(domain, Points):
+            return domain
+        require_domain(domain)
+        return cls(domain)
 
     @property
     def pool(self) -> Candidates:
@@ -80,15 +84,6 @@ class Points:
 
     def __len__(self) -> int:
         return self.candidates + len(self.extra)
-
-    def read(self, name: str, X: object) -> Rows:
-        return self.domain.read(name, X)
-
-    def shown(self, X: Rows) -> Rows:
-        return self.domain.shown(X)
-
-    def fingerprint(self) -> str:
-        return self.domain.fingerprint()
 
     def rows(self, index: Indices) -> Rows:
         """Return the features of the given rows, in the pool or off it."""
