@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from noregret import threads
 from noregret.threads import Scratch, parallel_map, single_threaded_blas
@@ -14,8 +15,8 @@ from noregret.threads import Scratch, parallel_map, single_threaded_blas
 @pytest.fixture(autouse=True)
 def two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two, whatever the machine has and BLAS was told."""
-    controller, _ = threads.machine()
-    monkeypatch.setattr(threads, "machine", lambda: (controller, 2))
+    blas, _ = threads.machine()
+    monkeypatch.setattr(threads, "machine", lambda: (blas, 2))
 
 
 def test_results_come_in_order() -> None:
@@ -43,13 +44,21 @@ def test_an_error_in_a_piece_is_raised() -> None:
         parallel_map(lambda piece: 1 // piece, [1, 1, 0, 1])
 
 
-def test_blas_is_given_back_what_it_had() -> None:
-    """A user's own products must not stay slow after an ask."""
-    controller, _ = threads.machine()
-    before = [library["num_threads"] for library in controller.info()]
-    with single_threaded_blas():
-        pass
-    assert [library["num_threads"] for library in controller.info()] == before
+@pytest.mark.parametrize("given", [1, 2])
+def test_blas_is_given_back_what_it_had(given: int) -> None:
+    """A user's own products must not stay slow after an ask, one that failed too."""
+    blas, _ = threads.machine()
+
+    def asked() -> None:
+        with single_threaded_blas():
+            assert [library.num_threads for library in blas] == [1] * len(blas)
+            raise ZeroDivisionError
+
+    with threadpool_limits(given, user_api="blas"):
+        with pytest.raises(ZeroDivisionError):
+            asked()
+        assert [library.num_threads for library in blas] == [given] * len(blas)
+    assert blas
 
 
 def test_scratch_is_a_threads_own() -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from noregret.arrays import Matrix
 
 if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
+    from threadpoolctl import LibController
 
 
 NAME = "noregret"  # with which the names of the threads begin
@@ -31,9 +31,17 @@ Result = TypeVar("Result")
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """Let BLAS use one thread, whatever it was told, until the block ends."""
-    controller, _ = machine()
-    with controller.limit(limits=1, user_api="blas"):
+    blas, _ = machine()
+    given = [(library, library.num_threads) for library in blas]
+    for library, number in given:
+        if number != 1:
+            library.set_num_threads(1)
+    try:
         yield
+    finally:
+        for library, number in given:
+            if number != 1:
+                library.set_num_threads(number)
 
 
 def parallel_map(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
@@ -75,14 +83,13 @@ class Scratch(local):
 
 
 @lru_cache(maxsize=1)
-def machine() -> tuple[ThreadpoolController, int]:
-    """Return the controller of BLAS, and the number of threads that BLAS may use."""
+def machine() -> tuple[list[LibController], int]:
+    """Return the libraries of BLAS, and the number of threads that they may use."""
     from threadpoolctl import ThreadpoolController  # takes a while to load, so not before use
 
-    controller = ThreadpoolController()
-    blas = [library for library in controller.info() if library["user_api"] == "blas"]
-    given = [library["num_threads"] for library in blas]
-    return controller, max(1, min([*given, os.cpu_count() or 1]))
+    blas = ThreadpoolController().select(user_api="blas").lib_controllers
+    given = [library.num_threads for library in blas]
+    return blas, max(1, min([*given, os.cpu_count() or 1]))
 
 
 @lru_cache(maxsize=1)
