@@ -128,11 +128,6 @@ def repeated(points: Observations) -> tuple[Matrix, Vector]:
     return np.repeat(points.X, w, axis=0), np.repeat(points.y, w)
 
 
-def points_of(X: Matrix, w: Vector, y: Vector, rows: Indices | None = None) -> Observations:
-    numbers = np.arange(len(X)) if rows is None else rows
-    return Observations(numbers, X, w.astype(np.float64), y)
-
-
 @dataclass
 class StepByStepBBKB:
     """BBKB 2020, Algorithm 1, with its slips corrected, one evaluation at a time, all dense.
@@ -226,7 +221,10 @@ def lowest_of_the_best(scores: Vector, single: Callable[[int], float], quantum: 
 
 @final
 class FullRanking:
-    """Every score of the pool from the posterior itself, after every single evaluation."""
+    """Every score of the pool from the posterior itself, after every single evaluation.
+
+    Given `rng`, every candidate's value under every function drawn, whatever its bound.
+    """
 
     def __init__(
         self,
@@ -235,8 +233,10 @@ class FullRanking:
         acquisition: Acquisition,
         beta: float,
         excluded: Mask,
+        rng: np.random.Generator | None = None,
     ) -> None:
         self.X = pool.rows(np.arange(len(pool)))
+        self.rng, self.drawn, self.waiting = rng, 0, list[int]()
         self.posterior = self.hallucinated = posterior
         self.acquisition, self.beta, self.excluded = acquisition, beta, excluded
         self.mean, self.best_mean = posterior.mean(self.X), 0.0
@@ -267,11 +267,27 @@ class FullRanking:
         return float(score[0])
 
     def best(self) -> int:
+        if self.rng is not None:
+            if not self.waiting:
+                self.waiting = self.found(min(max(self.drawn, 1), 32), self.rng)
+                self.drawn += len(self.waiting)
+            return self.waiting[0]
         return lowest_of_the_best(
             self.scores(),
             lambda row: self.single(self.marginals(row)[0], self.now(row)),
             self.quantum,
         )
+
+    def found(self, size: int, rng: np.random.Generator) -> list[int]:
+        pool = Points(nr.Pool(self.X))
+        values = Paths.sampled(self.posterior, pool, size, self.beta, rng).values(self.X)
+        cut = -ndtri(ODDS / len(self.X)) * self.beta
+        high = self.mean + cut * np.sqrt(self.posterior.variance(self.X))
+        values = np.minimum(values, high[:, None])
+        values[self.excluded] = -np.inf
+        prior = self.posterior.kernel.diagonal(self.X).max()
+        close = values >= values.max(axis=0) - 1e-6 * self.beta * prior**0.5
+        return [int(np.flatnonzero(column)[0]) for column in close.T]
 
     def score(self, row: int) -> float:
         return self.single(*self.marginals(row))
@@ -297,6 +313,8 @@ class FullRanking:
         self.hallucinated = self.hallucinated.hallucinate(
             np.array([row]), self.X[[row]], np.array([float(count)])
         )
+        if self.waiting[:1] == [row]:
+            self.waiting.pop(0)
 
 
 def local_ratios(stale: Posterior, X: Matrix, B: Matrix) -> Vector:
@@ -328,8 +346,8 @@ class FullSearch:
         beta: float,
         excluded: Mask,
         rng: np.random.Generator,
-    ) -> FullDraws:
-        return FullDraws(FullRanking(points.pool, posterior, nr.UCB(), beta, excluded), rng)
+    ) -> FullRanking:
+        return FullRanking(points.pool, posterior, nr.UCB(), beta, excluded, rng)
 
     def highest(
         self,
@@ -355,62 +373,6 @@ def ranked(
     closed = np.zeros(len(X), dtype=np.bool_) if excluded is None else excluded
     asked = Points(nr.Pool(X)), posterior, how, beta, closed
     return Enumeration().rank(*asked), FullSearch().rank(*asked)
-
-
-@final
-class FullDraws:
-    """Every candidate's value under every function drawn, whatever its bound."""
-
-    def __init__(self, ranking: FullRanking, rng: np.random.Generator) -> None:
-        self.ranking, self.rng = ranking, rng
-        self.drawn, self.waiting = 0, list[int]()
-        self.last: int | None = None
-
-    def best(self) -> int:
-        if self.last is None:
-            if not self.waiting:
-                self.waiting = self.found(min(max(self.drawn, 1), 32))
-                self.drawn += len(self.waiting)
-            self.last = self.waiting.pop(0)
-        return self.last
-
-    def found(self, size: int) -> list[int]:
-        full = self.ranking
-        pool = nr.pools.Points(nr.Pool(full.X))
-        values = Paths.sampled(full.posterior, pool, size, full.beta, self.rng).values(full.X)
-        cut = -ndtri(ODDS / len(full.X)) * full.beta
-        high = full.mean + cut * np.sqrt(full.posterior.variance(full.X))
-        values = np.minimum(values, high[:, None])
-        values[full.excluded] = -np.inf
-        prior = full.posterior.kernel.diagonal(full.X).max()
-        close = values >= values.max(axis=0) - 1e-6 * full.beta * prior**0.5
-        return [int(np.flatnonzero(column)[0]) for column in close.T]
-
-    def score(self, row: int) -> float:
-        raise NotImplementedError
-
-    def stale(self, row: int) -> float:
-        return self.ranking.stale(row)
-
-    def now(self, row: int) -> float:
-        return self.ranking.now(row)
-
-    def repeats_while_best(self, row: int, most: int) -> int:
-        return min(1, most) if row >= 0 else 0
-
-    def picks(self, rows: Indices) -> Picks:
-        return self.ranking.picks(rows)
-
-    def variances(self, rows: Indices) -> Vector:
-        return self.ranking.variances(rows)
-
-    def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
-        return self.ranking.covariances(rows, others)
-
-    def shrink(self, row: int, count: int) -> None:
-        self.ranking.shrink(row, count)
-        if row == self.last:
-            self.last = None
 
 
 def pool_of(optimizer: nr.Optimizer) -> Candidates:

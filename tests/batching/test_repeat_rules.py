@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Never
 
@@ -15,12 +14,11 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.batching import Choice, Fill, Opening
 from noregret.errors import ArgumentError
-from strategies import Scene, one, scenes
+from strategies import RKHSProblem, Scene, one, rounds, scenes
 
 X = np.random.default_rng(3).random((60, 2))
 F = np.sin(4 * X[:, 0]) + np.cos(5 * X[:, 1])
-POOL = nr.Pool(X)
-MODEL: dict[str, Any] = {"kernel": nr.RBF(0.4), "noise_std": 0.5}
+PROBLEM = RKHSProblem(nr.Pool(X), nr.RBF(0.4), F, noise_std=0.5)
 RTOL = 1e-6
 
 costs = st.one_of(st.floats(0.0, 12.0), st.integers(0, 12), st.just(math.inf), st.just(1e308))
@@ -115,63 +113,45 @@ def test_workers_together_keep_every_variance_within_the_limit(
     assert len(rows) == 1 or (1.0 / now).max() <= limit * (1 + RTOL)
 
 
-@dataclass
-class Told:
-    """A run by hand: what was chosen, batch by batch."""
-
-    optimizer: nr.Optimizer
-    batches: list[nr.Batch]
-
-    @property
-    def rows(self) -> list[int]:
-        return [row for batch in self.batches for row in batch.sequence.tolist()]
-
-
-def run(optimizer: nr.Optimizer, budget: int = 200, at_most: int = 200) -> Told:
-    rng, batches = np.random.default_rng(8), list[nr.Batch]()
-    while optimizer.spent < budget:
-        batch = optimizer.ask(at_most=min(at_most, budget - optimizer.spent))
-        noise = rng.standard_normal(len(batch))
-        optimizer.tell(batch, F[batch.sequence.astype(np.int64)] + 0.5 * noise)
-        batches.append(batch)
-    return Told(optimizer, batches)
+def run(algorithm: Any, budget: int = 200, **settings: Any) -> tuple[nr.Optimizer, list[nr.Batch]]:
+    optimizer = algorithm(PROBLEM.pool, kernel=PROBLEM.kernel, noise_std=0.5, **settings)
+    return optimizer, [batch for batch, _ in rounds(optimizer, PROBLEM, budget, 8)]
 
 
 @pytest.mark.parametrize("algorithm", [nr.mini_gp_ucb, nr.mini_gp_ei])
 def test_an_infinite_cost_is_the_paper_s_rule(algorithm: Any) -> None:
     """Nothing else is meant by leaving the cost out."""
-    plain = run(algorithm(POOL, limit=6.0, **MODEL))
-    infinite = run(algorithm(POOL, limit=6.0, switch_cost=math.inf, **MODEL))
-    huge = run(algorithm(POOL, limit=6.0, switch_cost=1e9, **MODEL))
-    assert plain.rows == infinite.rows == huge.rows
-    assert len(plain.batches) == len(infinite.batches) == len(huge.batches) < 150
+    plain, batches = run(algorithm, limit=6.0)
+    for cost in (math.inf, 1e9):
+        other, others = run(algorithm, limit=6.0, switch_cost=cost)
+        np.testing.assert_array_equal(plain.sequence, other.sequence)
+        assert len(batches) == len(others) < 150
 
 
 @pytest.mark.parametrize("cost", [0, 0.0, 0.3, 1, 1.0])
 def test_a_switch_that_costs_nothing_is_always_open(cost: float) -> None:
     """Then it is plain GP-UCB, which looks at every value before the next."""
-    free = run(nr.mini_gp_ucb(POOL, limit=6.0, switch_cost=cost, **MODEL), 60)
-    assert free.rows == run(nr.gp_ucb(POOL, **MODEL), 60).rows
-    assert all(len(batch) == 1 for batch in free.batches)
+    free, batches = run(nr.mini_gp_ucb, 60, limit=6.0, switch_cost=cost)
+    np.testing.assert_array_equal(free.sequence, run(nr.gp_ucb, 60)[0].sequence)
+    assert all(len(batch) == 1 for batch in batches)
 
 
 @pytest.mark.parametrize("cost", [3.0, 7.5, 30.0])
 def test_a_stay_ends_by_its_cost_or_by_the_bound(cost: float) -> None:
     """Full stays spend at most half on switches; others are as long as they may be."""
     whole = math.ceil(cost)
-    told = run(nr.mini_gp_ucb(POOL, limit=9.0, switch_cost=cost, **MODEL), 300)
-    full = [batch for batch in told.batches[1:-1] if len(batch) == whole]
-    assert all(len(batch) <= whole for batch in told.batches)
-    assert all(len(batch.ids) == 1 for batch in told.batches)
+    _, batches = run(nr.mini_gp_ucb, 300, limit=9.0, switch_cost=cost)
+    full = [batch for batch in batches[1:-1] if len(batch) == whole]
+    assert all(len(batch) <= whole and len(batch.ids) == 1 for batch in batches)
     assert len(full) > 5
     assert cost * len(full) <= 300
-    assert {batch.reason for batch in told.batches[1:-1]} == {f"stay rule, switch cost {cost:g}"}
+    assert {batch.reason for batch in batches[1:-1]} == {f"stay rule, switch cost {cost:g}"}
 
 
 def test_costlier_switches_are_made_less_often() -> None:
     """The point of saying what they cost."""
     switches = [
-        run(nr.mini_gp_ucb(POOL, limit=9.0, switch_cost=cost, **MODEL), 400).optimizer.switches
+        run(nr.mini_gp_ucb, 400, limit=9.0, switch_cost=cost)[0].switches
         for cost in (0.0, 8.0, math.inf)
     ]
     assert switches[0] > 1.5 * switches[1] > 1.5 * switches[2]
@@ -187,12 +167,10 @@ def test_a_known_candidate_is_stayed_on_for_the_cost_alone() -> None:
 
 def test_a_stay_cut_by_what_was_asked_for_says_so() -> None:
     """Else the user would blame the cost for a plate that he cut himself."""
-    optimizer = nr.mini_gp_ucb(POOL, limit=30.0, switch_cost=6.0, start=[], **MODEL)
-    assert nr.mini_gp_ucb(POOL, limit=30.0, switch_cost=6.0, start=[], **MODEL).ask().reason == (
-        "stay rule, switch cost 6"
-    )
-    batch = optimizer.ask(at_most=2)
-    assert (len(batch), batch.reason) == (2, "at_most 2 reached")
+    for at_most, reason in ((9, "stay rule, switch cost 6"), (2, "at_most 2 reached")):
+        optimizer, _ = run(nr.mini_gp_ucb, 0, limit=30.0, switch_cost=6.0, start=[])
+        batch = optimizer.ask(at_most=at_most)
+        assert (len(batch), batch.reason) == (min(at_most, 6), reason)
 
 
 @pytest.mark.parametrize(("batch", "admitted"), [(1, 3.0), (4, 0.75), (5, 0.0)])
@@ -236,7 +214,7 @@ def test_a_result_does_not_change_when_the_run_goes_on() -> None:
 
 def test_no_evaluations_are_no_switches() -> None:
     """And one switch is not two."""
-    assert nr.uniform(POOL).switches == 0
+    assert nr.uniform(PROBLEM.pool).switches == 0
     pool = nr.Pool([[0.0], [1.0]])
     result = nr.maximize(lambda x: x[0], pool, algorithm=nr.random_search, budget=2)
     assert "(budget spent), 1 switch; best" in str(result)
