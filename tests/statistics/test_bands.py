@@ -78,17 +78,12 @@ class Case:
 
 
 THEORY: dict[str, object] = {"preset": "theory"}
+BAYESIAN: dict[str, object] = {"width": nr.BayesianWidth(DELTA)}
 THIN: dict[str, object] = {"preset": "theory", "oversample": 1.0}
 CASES = (
     Case("rkhs", nr.gp_ucb, plain_function, theorem="MINI (2022) Theorem 4.4"),
     Case("rkhs, repeats", nr.mini_gp_ucb, plain_function, theorem="MINI (2022) Theorem 4.4"),
-    Case(
-        "bayesian",
-        nr.gp_ucb,
-        prior_sample,
-        {"width": nr.BayesianWidth(DELTA)},
-        "MINI (2022) Theorem 4.5",
-    ),
+    Case("bayesian", nr.gp_ucb, prior_sample, BAYESIAN, "MINI (2022) Theorem 4.5"),
     Case("bkb", nr.bkb, plain_function, THEORY, "BKB (2019) Theorem 2"),
     Case("bbkb", nr.bbkb, plain_function, THEORY, "BBKB (2020) Theorem 2"),
     Case("bkb, thin", nr.bkb, noisy_function, THIN, "BKB (2019) Theorem 2", sparse=True),

@@ -8,16 +8,18 @@ from collections.abc import Callable
 import pytest
 
 import noregret as nr
-from strategies import RKHSProblem, rkhs_problem, rounds
+from strategies import rkhs_problem, rounds
 
 # The sparse bands carry the theorems' constants, so that only a larger norm can refute a guess.
 EXACT: list[Callable[..., nr.Optimizer]] = [nr.gp_ucb, nr.mini_gp_ucb]
 SPARSE: list[Callable[..., nr.Optimizer]] = [nr.bkb, nr.bbkb]
 
 
-def bounds(optimizer: nr.Optimizer, problem: RKHSProblem, budget: int) -> list[float]:
+def bounds(algorithm: Callable[..., nr.Optimizer], norm: float, seed: int) -> list[float]:
     """Run, and return F as it stood at every batch."""
-    return [optimizer.state.norm_bound for _ in rounds(optimizer, problem, budget, 41)]
+    p = rkhs_problem(seed, candidates=150, norm=norm)
+    optimizer = algorithm(p.pool, kernel=p.kernel, noise_std=0.1, norm_bound="double", seed=seed)
+    return [optimizer.state.norm_bound for _ in rounds(optimizer, p, 100, 41)]
 
 
 @pytest.mark.parametrize(
@@ -28,11 +30,7 @@ def test_a_guess_that_is_too_small_is_doubled_but_not_past_twice_the_truth(
     algorithm: Callable[..., nr.Optimizer], norm: float, seed: int
 ) -> None:
     """Too small a bound makes certificates worthless, too large a one makes choices timid."""
-    problem = rkhs_problem(seed, candidates=150, norm=norm)
-    optimizer = algorithm(
-        problem.pool, kernel=problem.kernel, noise_std=0.1, norm_bound="double", seed=seed
-    )
-    F = bounds(optimizer, problem, 100)
+    F = bounds(algorithm, norm, seed)
     assert F[0] == 1.0
     assert F[-1] > 1.0
     assert max(F) <= 2 * norm
@@ -46,8 +44,4 @@ def test_a_guess_that_is_large_enough_stays(
     algorithm: Callable[..., nr.Optimizer], seed: int
 ) -> None:
     """Noise alone must not inflate the bound."""
-    problem = rkhs_problem(seed, candidates=150, norm=0.5)
-    optimizer = algorithm(
-        problem.pool, kernel=problem.kernel, noise_std=0.1, norm_bound="double", seed=seed
-    )
-    assert set(bounds(optimizer, problem, 100)) == {1.0}
+    assert set(bounds(algorithm, 0.5, seed)) == {1.0}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -31,6 +30,12 @@ def problem(kernel: Kernel, candidates: int = 1000) -> RKHSProblem:
     a = rng.standard_normal(10)
     a /= np.sqrt(a @ kernel(C, C) @ a)
     return RKHSProblem(nr.Pool(X), kernel, kernel(X, C) @ a, noise_std=RIDGE**0.5)
+
+
+def run_on(
+    p: RKHSProblem, algorithm: Callable[..., nr.Optimizer], **settings: object
+) -> nr.Optimizer:
+    return algorithm(p.pool, kernel=p.kernel, noise_std=p.noise_std, seed=4, **settings)
 
 
 ROUGH = problem(nr.Matern(nu=0.5, lengthscale=1.0))
@@ -109,7 +114,7 @@ def test_variances_dimension_and_information_stand_in_their_order() -> None:
 
     d_eff = Σ σ²_T(x_s) ≤ Σ σ²_s(x_s) ≤ log det(I + K/λ) ≤ d_eff·(1 + log(‖K‖/λ + 1))
     """
-    optimizer = nr.gp_ucb(ROUGH.pool, kernel=ROUGH.kernel, noise_std=RIDGE**0.5, seed=3)
+    optimizer = run_on(ROUGH, nr.gp_ucb)
     chain = Chain.of(ROUGH, drive(optimizer, ROUGH, 400, seed=3))
     after, L = float(chain.after.sum()), chain.log_det
     assert chain.d_eff < after < L < chain.d_eff * (1 + np.log(chain.largest + 1))
@@ -128,8 +133,7 @@ def test_bkb_dictionaries_are_of_the_order_of_the_effective_dimension() -> None:
     expected size is at most (1 + κ²/λ)·α·q̄·d_eff, and three times that is hardly ever reached.
     """
     q, T = 4.0, 600
-    optimizer = nr.bkb(ROUGH.pool, kernel=ROUGH.kernel, noise_std=RIDGE**0.5, oversample=q, seed=1)
-    drawn, ids = dictionaries(optimizer, ROUGH, T, q)
+    drawn, ids = dictionaries(run_on(ROUGH, nr.bkb, oversample=q), ROUGH, T, q)
     assert len(np.unique(ids)) == T
     for d in drawn[40::40]:
         d_eff = Chain.of(ROUGH, ids[: d.evaluations]).d_eff
@@ -142,24 +146,14 @@ def test_bkb_dictionaries_are_of_the_order_of_the_effective_dimension() -> None:
 
 
 @pytest.mark.parametrize("rule", ["global", "local"])
-def test_bbkb_dictionaries_are_of_the_order_of_the_effective_dimension(
-    rule: Literal["global", "local"],
-) -> None:
+def test_bbkb_dictionaries_are_of_the_order_of_the_effective_dimension(rule: str) -> None:
     """As for BKB; probabilities are stale by a batch, so the constant carries the limit.
 
     BBKB 2020, Theorem 1: |S_t| ≤ 9C̃(1 + κ²/λ)·q̄·d_eff; Eq. 9 gives the same bound on the expected
     size. (The end of the proof prints 81C̃(1 + κ²/λ)².)
     """
     q, T = 1.0, 400
-    optimizer = nr.bbkb(
-        ROUGH.pool,
-        kernel=ROUGH.kernel,
-        noise_std=RIDGE**0.5,
-        oversample=q,
-        limit=LIMIT,
-        rule=rule,
-        seed=2,
-    )
+    optimizer = run_on(ROUGH, nr.bbkb, oversample=q, limit=LIMIT, rule=rule)
     drawn, ids = dictionaries(optimizer, ROUGH, T, q)
     assert len(drawn) < 0.7 * T  # batches, not steps
     bound = 0.0
@@ -185,10 +179,7 @@ def test_bbkb_opens_no_more_batches_than_there_is_to_learn(limit: float) -> None
     BBKB 2020, C.1: B ≤ C̃/(C̃ − 1)·9(1 + κ²/λ)·Σ σ²_t(x_t), and the sum is at most log det.
     """
     T = 1000
-    optimizer = nr.bbkb(
-        SMOOTHER.pool, kernel=SMOOTHER.kernel, noise_std=RIDGE**0.5, limit=limit, seed=4
-    )
-    ids, reasons = ended(optimizer, SMOOTHER, T)
+    ids, reasons = ended(run_on(SMOOTHER, nr.bbkb, limit=limit), SMOOTHER, T)
     chain = Chain.of(SMOOTHER, ids)
     closed = sum(reason.startswith("limit reached") for reason in reasons)
     constant = limit / (limit - 1) * 9 * (1 + KAPPA)
@@ -203,14 +194,7 @@ def test_exact_batches_meet_the_same_bound_without_the_price_of_sparsity(limit: 
     B(C̃ − 1) < Σ σ²_fb(x_s) ≤ C̃·Σ σ²_{s−1}(x_s) ≤ C̃(1 + κ²/λ)·Σ σ²_s(x_s), with certainty.
     """
     T = 600
-    optimizer = nr.gp_bucb(
-        SMOOTHER.pool,
-        kernel=SMOOTHER.kernel,
-        noise_std=RIDGE**0.5,
-        limit=limit,
-        rule="global",
-        seed=4,
-    )
+    optimizer = run_on(SMOOTHER, nr.gp_bucb, limit=limit, rule="global")
     ids, reasons = ended(optimizer, SMOOTHER, T)
     chain = Chain.of(SMOOTHER, ids)
     closed = sum(reason.startswith("limit reached") for reason in reasons)
@@ -231,9 +215,7 @@ def test_mini_switches_no_more_often_than_there_is_to_learn(
     for the uniform start, which is no repeat rule's, and one for the batch cut off at T.
     """
     T = 1000
-    optimizer = algorithm(
-        SMOOTHER.pool, kernel=SMOOTHER.kernel, noise_std=RIDGE**0.5, limit=limit, seed=4
-    )
+    optimizer = run_on(SMOOTHER, algorithm, limit=limit)
     ids, reasons = ended(optimizer, SMOOTHER, T)
     chain = Chain.of(SMOOTHER, ids)
     constant = 2 * limit / (limit - 1)
@@ -252,14 +234,7 @@ def test_stays_cut_short_by_the_bound_are_no_more_than_there_is_to_learn(cost: f
     and their part of Σ σ²_{s−1}(x_s) is at most the whole.
     """
     T, limit = 1000, 3.0
-    optimizer = nr.mini_gp_ucb(
-        SMOOTHER.pool,
-        kernel=SMOOTHER.kernel,
-        noise_std=RIDGE**0.5,
-        limit=limit,
-        switch_cost=cost,
-        seed=4,
-    )
+    optimizer = run_on(SMOOTHER, nr.mini_gp_ucb, limit=limit, switch_cost=cost)
     ids, reasons = ended(optimizer, SMOOTHER, T)
     sizes = optimizer.trace["size"]
     short = int((sizes < cost).sum())
