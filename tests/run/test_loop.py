@@ -135,21 +135,6 @@ def test_the_callback_sees_every_batch(name: str) -> None:
     assert rows == result.ids.tolist()
 
 
-def test_the_callback_ends_the_run() -> None:
-    """Good enough is a reason to stop; only True says so."""
-
-    def enough(optimizer: nr.Optimizer, batch: nr.Batch, values: object) -> bool:
-        assert batch is not None
-        assert values is not None
-        return optimizer.spent >= 9
-
-    result = nr.maximize(f, POOL, algorithm=ALGORITHMS["gp_ucb"], budget=50, callback=enough)
-    assert (result.ended, len(result.values), result.optimizer.spent) == ("callback", 9, 9)
-    batch = result.optimizer.ask()
-    result.optimizer.tell(batch, [0.0])
-    assert result.optimizer.spent == 10
-
-
 @every_algorithm
 def test_failures_count_towards_the_budget(name: str) -> None:
     """A function that always fails must not be called forever."""
