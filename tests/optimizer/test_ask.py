@@ -155,24 +155,6 @@ def test_starts_are_given_once_and_first() -> None:
     assert optimizer.ask().reason == "repeat rule"
 
 
-@pytest.mark.parametrize("name", ["gp_bucb", "bbkb"])
-def test_a_minimum_batch_is_kept_after_the_start(name: str) -> None:
-    """96 wells are to be filled: that is what uncertainty sampling was for."""
-    make = {"gp_bucb": nr.gp_bucb, "bbkb": nr.bbkb}[name]
-    settings = {"rule": "global", "limit": 3.0, "min_batch": 4, "preset": "experiments"}
-    optimizer = make(POOL, kernel=KERNEL, noise_std=0.5, **settings)  # type: ignore[operator]  # a table of functions
-    started = False
-    for _ in range(8):
-        batch = optimizer.ask(at_most=200)
-        started = started or "start" not in batch.reason
-        if started:
-            assert len(batch) >= 4
-        else:
-            assert batch.reason == "start: uncertainty sampling for a minimum batch"
-        optimizer.tell(batch, values(batch, optimizer.spent))
-    assert started
-
-
 def test_epsilon_greedy_stays_on_the_best_average_once_it_is_sure() -> None:
     """With a/t^b near 0 it must exploit, and never the excluded."""
     optimizer = nr.epsilon_greedy(POOL, a=1e-9, b=1.0, batch_size=5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from noregret.posteriors import ExactPosterior, Observations
 from strategies import drive, rkhs_problem
 
 PROBLEM = rkhs_problem(3, candidates=60, lengthscale=0.5, noise_std=0.5)
+GIVEN: dict[str, Any] = {"kernel": PROBLEM.kernel, "noise_std": 0.5}
 
 
 def largest_variance(rows: list[int], ridge: float) -> float:
@@ -24,10 +27,7 @@ def largest_variance(rows: list[int], ridge: float) -> float:
 
 def test_the_first_candidate_is_drawn_uniformly() -> None:
     """BBKB Algorithm 1, line 1: every candidate must be possible, none preferred."""
-    rows = [
-        int(nr.bbkb(PROBLEM.pool, kernel=PROBLEM.kernel, noise_std=0.5, seed=seed).ask().ids[0])
-        for seed in range(600)
-    ]
+    rows = [int(nr.bbkb(PROBLEM.pool, seed=seed, **GIVEN).ask().ids[0]) for seed in range(600)]
     counts = np.bincount(rows, minlength=60)
     chi2 = float(((counts - 10.0) ** 2 / 10.0).sum())
     assert chi2 < 59 + 4 * np.sqrt(2 * 59)  # four deviations of χ² with 59 degrees
@@ -35,23 +35,25 @@ def test_the_first_candidate_is_drawn_uniformly() -> None:
 
 def test_history_told_before_the_first_ask_is_the_start() -> None:
     """Nothing is drawn when something is known."""
-    optimizer = nr.gp_ucb(PROBLEM.pool, kernel=PROBLEM.kernel, noise_std=0.5)
+    optimizer = nr.gp_ucb(PROBLEM.pool, **GIVEN)
     optimizer.tell([0, 1], [0.3, 0.1])
     assert optimizer.ask().reason == "fixed size 1 reached"
+
+
+def batches_hold(optimizer: nr.Optimizer, least: int) -> None:
+    """Go on after the start, and check the size of each batch."""
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        batch = optimizer.ask()
+        assert len(batch) >= least
+        optimizer.tell(batch, PROBLEM.measure(np.asarray(batch.sequence, dtype=np.int64), rng))
 
 
 @pytest.mark.parametrize("limit", [1.5, 2.0, 4.0])
 @pytest.mark.parametrize("P", [4, 12])
 def test_uncertainty_sampling_ends_when_batches_hold_enough(limit: float, P: int) -> None:
     """max σ²/λ ≤ (limit − 1)/P, and not one evaluation more than it takes."""
-    optimizer = nr.gp_bucb(
-        PROBLEM.pool,
-        kernel=PROBLEM.kernel,
-        noise_std=0.5,
-        limit=limit,
-        rule="global",
-        min_batch=P,
-    )
+    optimizer = nr.gp_bucb(PROBLEM.pool, limit=limit, rule="global", min_batch=P, **GIVEN)
     batch = optimizer.ask()
     assert batch.reason == "start: uncertainty sampling for a minimum batch"
     rows = [int(row) for row in batch.sequence]
@@ -59,17 +61,12 @@ def test_uncertainty_sampling_ends_when_batches_hold_enough(limit: float, P: int
     assert largest_variance(rows, 0.25) <= threshold * (1 + 1e-9)
     assert largest_variance(rows[:-1], 0.25) > threshold
     optimizer.tell(batch, np.zeros(len(batch)))
-    rng = np.random.default_rng(0)
-    for _ in range(4):
-        batch = optimizer.ask()
-        assert len(batch) >= P
-        optimizer.tell(batch, PROBLEM.measure(np.asarray(batch.sequence, dtype=np.int64), rng))
+    batches_hold(optimizer, P)
 
 
 def test_the_start_can_be_had_in_parts_and_with_others() -> None:
     """`at_most` cuts it, a given start comes first, and a failed one is asked for again."""
-    make = {"kernel": PROBLEM.kernel, "noise_std": 0.5, "min_batch": 6, "start": [5, 8]}
-    optimizer = nr.gp_bucb(PROBLEM.pool, rule="global", **make)  # type: ignore[arg-type]  # settings as a dict
+    optimizer = nr.gp_bucb(PROBLEM.pool, rule="global", min_batch=6, start=[5, 8], **GIVEN)
     first = optimizer.ask()
     assert first.ids.tolist() == [5, 8]
     optimizer.tell(first[:1], [0.1])
@@ -90,18 +87,18 @@ def test_the_start_can_be_had_in_parts_and_with_others() -> None:
 
 def test_nystrom_asks_for_three_times_as_much() -> None:
     """Its variances may be three times the exact ones, so P needs max σ²/λ ≤ (limit − 1)/(3P)."""
-    optimizer = nr.bbkb(PROBLEM.pool, kernel=PROBLEM.kernel, noise_std=0.5, min_batch=5)
+    optimizer = nr.bbkb(PROBLEM.pool, min_batch=5, **GIVEN)
     batch = optimizer.ask()
     rows = [int(row) for row in batch.sequence]
     assert largest_variance(rows, 0.25) <= 0.25 / 15 * (1 + 1e-9)
     assert largest_variance(rows[:-1], 0.25) > 0.25 / 15
+    optimizer.tell(batch, np.zeros(len(batch)))
+    batches_hold(optimizer, 5)
 
 
 def test_a_run_with_every_candidate_given_goes_on() -> None:
     """A start longer than the pool's interest is no trap."""
-    optimizer = nr.mini_gp_ei(
-        PROBLEM.pool, kernel=PROBLEM.kernel, noise_std=0.5, start=list(range(60))
-    )
+    optimizer = nr.mini_gp_ei(PROBLEM.pool, start=list(range(60)), **GIVEN)
     assert len(drive(optimizer, PROBLEM, 80, 0)) == 80
 
 
@@ -119,14 +116,7 @@ def test_the_product_rule_holds_its_minimum_too() -> None:
 
 def test_a_fixed_size_needs_no_start_for_its_minimum() -> None:
     """Eight at a time from the first batch on."""
-    optimizer = nr.gp_bucb(
-        PROBLEM.pool,
-        kernel=PROBLEM.kernel,
-        noise_std=0.5,
-        rule=nr.FixedSize(8),
-        min_batch=8,
-        start=[1],
-    )
+    optimizer = nr.gp_bucb(PROBLEM.pool, rule=nr.FixedSize(8), min_batch=8, start=[1], **GIVEN)
     optimizer.tell(optimizer.ask(), [0.0])
     batch = optimizer.ask()
     assert len(batch) == 8
