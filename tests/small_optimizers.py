@@ -31,6 +31,10 @@ MODELS: dict[str, Callable[..., nr.Optimizer]] = {
     "mini_gp_ucb": partial(nr.mini_gp_ucb, limit=8.0),
     "mini_gp_ei": partial(nr.mini_gp_ei, limit=8.0),
 }
+DRAWING: dict[str, Callable[..., nr.Optimizer]] = {
+    "batch_thompson": partial(nr.batch_thompson, batch_size=4),
+    "ts_qff": partial(nr.ts_qff, batch_size=4),
+}
 BASELINES: dict[str, Callable[..., nr.Optimizer]] = {
     "uniform": partial(nr.uniform, batch_size=6),
     "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=6),
@@ -49,13 +53,14 @@ def build(
     offset: float = 0.0,
     seed: int = 1,
     noise_std: float = 1.0,
+    kernel: nr.Kernel = KERNEL,
 ) -> nr.Optimizer:
     if name == "auto":
         return nr.auto(pool, goal=goal, seed=seed)
     if name in BASELINES:
         return BASELINES[name](pool, goal=goal, offset=offset, seed=seed)
-    return MODELS[name](
-        pool, kernel=KERNEL, noise_std=noise_std, goal=goal, offset=offset, seed=seed
+    return {**MODELS, **DRAWING}[name](
+        pool, kernel=kernel, noise_std=noise_std, goal=goal, offset=offset, seed=seed
     )
 
 

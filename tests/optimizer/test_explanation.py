@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -15,31 +14,21 @@ import noregret as nr
 from noregret.arrays import Indices, Vector
 from noregret.policies import model_view
 from slow_references import DenseGP
+from small_optimizers import BASELINES, DRAWING, F, X, build
 
-X = np.random.default_rng(6).random((40, 2))
-F = np.sin(4 * X[:, 0]) + np.cos(5 * X[:, 1])
 NAMES = [f"s{i}" for i in range(40)]
-POOL, NAMED = nr.Pool(X), nr.Pool(X, names=NAMES)
+NAMED = nr.Pool(X, names=NAMES)
 KERNEL = 1.5 * nr.RBF(0.3)
 NOISE = 0.4
-MODELS: dict[str, Callable[..., nr.Optimizer]] = {
-    "mini_gp_ucb": partial(nr.mini_gp_ucb, kernel=KERNEL, noise_std=NOISE, limit=6.0),
-    "mini_gp_ei": partial(nr.mini_gp_ei, kernel=KERNEL, noise_std=NOISE, limit=6.0),
-    "gp_bucb": partial(nr.gp_bucb, kernel=KERNEL, noise_std=NOISE, limit=6.0),
-    "bbkb": partial(nr.bbkb, kernel=KERNEL, noise_std=NOISE, limit=6.0),
-}
-EXACT = ["mini_gp_ucb", "mini_gp_ei", "gp_bucb"]
-DRAWING: dict[str, Callable[..., nr.Optimizer]] = {
-    "batch_thompson": partial(nr.batch_thompson, kernel=KERNEL, noise_std=NOISE, batch_size=3),
-    "ts_qff": partial(nr.ts_qff, kernel=KERNEL, noise_std=NOISE, batch_size=3),
-}
+EXACT = ["mini_gp_ucb", "mini_gp_ei", "gp_bucb-product"]
+MODELS = [*EXACT, "bbkb-global"]
 
 
 def warm(
     name: str, *, goal: Literal["max", "min"] = "max", offset: float = 0.0, turns: int = 8
 ) -> tuple[nr.Optimizer, Indices, Vector]:
     """An optimizer after some turns, with every row evaluated and every value, in order."""
-    optimizer = {**MODELS, **DRAWING}[name](NAMED, goal=goal, offset=offset, seed=3)
+    optimizer = build(name, NAMED, goal=goal, offset=offset, seed=3, noise_std=NOISE, kernel=KERNEL)
     rows, values = np.empty(0, dtype=np.int64), np.empty(0)
     for turn in range(turns):
         batch = optimizer.ask(at_most=5)
@@ -158,14 +147,10 @@ def test_by_a_sampled_function_the_leader_is_the_best_of_the_next(name: str) -> 
     assert optimizer.explain("s0").leader is None
 
 
-@pytest.mark.parametrize("name", [*MODELS, *DRAWING, "uniform", "epsilon_greedy"])
+@pytest.mark.parametrize("name", [*MODELS, *DRAWING, *BASELINES])
 def test_when_it_was_asked_for_is_what_the_batches_say(name: str, tmp_path: Path) -> None:
     """ "Why did we make this one three times?" needs the right batches, also after a restart."""
-    baselines: dict[str, Callable[..., nr.Optimizer]] = {
-        "uniform": partial(nr.uniform, batch_size=4),
-        "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=4),
-    }
-    optimizer = {**MODELS, **DRAWING, **baselines}[name](nr.Pool(X[:6]), seed=1)
+    optimizer = build(name, nr.Pool(X[:6]), noise_std=NOISE, kernel=KERNEL)
     batches: list[nr.Batch] = []
     stds: list[Vector] = []
     for turn in range(9):
@@ -193,7 +178,7 @@ def test_when_it_was_asked_for_is_what_the_batches_say(name: str, tmp_path: Path
         if name in EXACT:
             then = [stds[ticket][row] for ticket in expected]
             np.testing.assert_allclose(asked.std, then, rtol=1e-6)
-        elif name in baselines:
+        elif name in BASELINES:
             assert np.isnan(asked.std).all()
 
 

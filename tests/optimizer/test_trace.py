@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,25 +19,9 @@ from noregret.optimizer.run_state import Records
 from noregret.optimizer.trace import COLUMNS
 from noregret.policies import ChoiceDiagnostics
 from slow_references import DenseGP
+from small_optimizers import BASELINES, DRAWING, KERNEL, MODELS, POOL, F, X, build
 
-X = np.random.default_rng(5).random((30, 2))
-F = np.sin(4 * X[:, 0]) + np.cos(5 * X[:, 1])
-POOL = nr.Pool(X)
-KERNEL = nr.RBF(0.3)
-ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
-    "mini_gp_ucb": partial(nr.mini_gp_ucb, kernel=KERNEL, noise_std=0.5, limit=8.0),
-    "mini_gp_ei": partial(nr.mini_gp_ei, kernel=KERNEL, noise_std=0.5, limit=8.0),
-    "gp_bucb": partial(nr.gp_bucb, kernel=KERNEL, noise_std=0.5, limit=8.0),
-    "bbkb": partial(nr.bbkb, kernel=KERNEL, noise_std=0.5, limit=8.0),
-    "batch_thompson": partial(nr.batch_thompson, kernel=KERNEL, noise_std=0.5, batch_size=4),
-    "ts_qff": partial(nr.ts_qff, kernel=KERNEL, noise_std=0.5, batch_size=4),
-    "uniform": partial(nr.uniform, batch_size=4),
-    "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=4),
-    "random_search": partial(nr.random_search, batch_size=4),
-    "evolution": partial(nr.regularized_evolution, population=6, sample=3, batch_size=4),
-}
-BASELINES = ("uniform", "epsilon_greedy", "random_search", "evolution")
-MODELS = [name for name in ALGORITHMS if name not in BASELINES]
+ALGORITHMS = [*MODELS, *DRAWING, *BASELINES]
 
 
 @dataclass
@@ -119,7 +102,7 @@ def troubled(optimizer: nr.Optimizer, steps: int, notes: Notebook) -> Iterator[N
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_the_trace_is_what_a_notebook_would_say(name: str) -> None:
     """A figure in a paper is drawn from these columns."""
-    optimizer, notes = ALGORITHMS[name](POOL, seed=2), Notebook()
+    optimizer, notes = build(name, seed=2, noise_std=0.5), Notebook()
     for _ in troubled(optimizer, 16, notes):
         notes.agrees(optimizer.trace)
     assert len(optimizer.trace) == optimizer.batches > 8
@@ -129,7 +112,7 @@ def test_the_trace_is_what_a_notebook_would_say(name: str) -> None:
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_loaded_run_goes_on_with_its_trace(name: str, tmp_path: Path) -> None:
     """Monday's half of the table must not be lost on Tuesday."""
-    optimizer, notes = ALGORITHMS[name](POOL, seed=2), Notebook()
+    optimizer, notes = build(name, seed=2, noise_std=0.5), Notebook()
     for _ in troubled(optimizer, 7, notes):
         pass
     before = optimizer.trace
@@ -147,10 +130,10 @@ def test_a_loaded_run_goes_on_with_its_trace(name: str, tmp_path: Path) -> None:
     assert not np.isnan(again.trace["waited"][len(before) + 1 :]).any()
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [*MODELS, *DRAWING])
 def test_width_information_and_dictionary_are_those_of_the_choice(name: str) -> None:
     """They are held against theory: half of log det, not all of it, and before the batch."""
-    optimizer = ALGORITHMS[name](POOL, seed=1)
+    optimizer = build(name, noise_std=0.5)
     ids, values = np.empty(0, dtype=np.int64), np.empty(0)
     for step in range(9):
         posterior, unique = optimizer.posterior, optimizer.unique
@@ -158,7 +141,7 @@ def test_width_information_and_dictionary_are_those_of_the_choice(name: str) -> 
         row = {column: optimizer.trace[column][-1] for column in COLUMNS}
         assert row["information"] == pytest.approx(posterior.log_det / 2, rel=1e-9, abs=1e-9)
         assert row["beta"] == posterior.beta
-        if name == "bbkb":
+        if "bkb" in name:
             assert row["dictionary"] == len(optimizer.state.posterior.members) <= unique
         elif name == "ts_qff":
             assert row["dictionary"] == optimizer.policy.features.size  # type: ignore[attr-defined]  # its own
@@ -174,7 +157,7 @@ def test_width_information_and_dictionary_are_those_of_the_choice(name: str) -> 
 @pytest.mark.parametrize("name", BASELINES)
 def test_baselines_have_no_width(name: str) -> None:
     """Rather nothing than a number that means nothing."""
-    optimizer = ALGORITHMS[name](POOL)
+    optimizer = build(name)
     optimizer.ask()
     trace = optimizer.trace
     assert np.isnan(trace["beta"]).all()
@@ -217,7 +200,7 @@ def test_times_are_those_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(optimizer.trace["waited"], [np.nan, 9.5, 0.75])
 
 
-@pytest.mark.parametrize("name", ["mini_gp_ucb", "bbkb", "epsilon_greedy"])
+@pytest.mark.parametrize("name", ["mini_gp_ucb", "bbkb-global", "epsilon_greedy"])
 def test_no_choice_depends_on_the_clock(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow morning must not give another molecule."""
 
@@ -225,7 +208,7 @@ def test_no_choice_depends_on_the_clock(name: str, monkeypatch: pytest.MonkeyPat
         clock = iter(np.cumsum(np.full(99, tick)).tolist())
         monkeypatch.setattr("noregret.optimizer.optimizer.perf_counter", lambda: next(clock))
         notes = Notebook()
-        optimizer = ALGORITHMS[name](POOL, seed=4)
+        optimizer = build(name, seed=4, noise_std=0.5)
         for _ in range(8):
             notes.tell(optimizer, notes.ask(optimizer, ""))
         return notes.batches
@@ -282,7 +265,7 @@ def test_an_unknown_column_is_refused_by_name() -> None:
 def test_data_frames_hold_the_columns() -> None:
     """pandas directly, everybody else through Arrow."""
     pyarrow = pytest.importorskip("pyarrow")
-    optimizer, notes = ALGORITHMS["mini_gp_ucb"](POOL, seed=2), Notebook()
+    optimizer, notes = build("mini_gp_ucb", seed=2, noise_std=0.5), Notebook()
     for _ in troubled(optimizer, 10, notes):
         pass
     trace = optimizer.trace
