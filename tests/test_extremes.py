@@ -144,7 +144,7 @@ def test_values_near_a_million(name: str, goal: Literal["max", "min"]) -> None:
         return 1e6 + 5 * float(np.sin(6 * x[0]))
 
     best = run(optimizer, lambda x: f(x) + rng.standard_normal(), budget=30)
-    # Four standard errors of the average; the model pulls a single value by 1/26 of 5 more.
+    # Four standard errors of the average; the model moves a single value by 1/26 of 5 more.
     assert best.mean == pytest.approx(f(best.x), abs=4 / best.evaluations**0.5 + 0.2, rel=0)
 
 
@@ -176,7 +176,7 @@ def test_no_point_has_variance(name: str) -> None:
 @every_algorithm
 @pytest.mark.parametrize("noise_std", [0.1, 1e-4, 1e-6])
 def test_rows_a_billionth_apart(name: str, noise_std: float) -> None:
-    """Replicates of one recipe, weighed on a very good balance."""
+    """Replicates of one mixture, weighed on a very good balance."""
     optimizer = build(name, nr.Pool(CLOSE[:, None]), kernel=nr.RBF(0.3), noise_std=noise_std)
     best = run(optimizer, lambda x: float(np.sin(3 * x[0])), budget=30)
     assert best.mean == pytest.approx(np.sin(3 * best.x[0]), abs=max(0.05, noise_std))

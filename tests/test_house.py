@@ -182,3 +182,25 @@ def test_nobody_outside_reads_private_names(folder: str) -> None:
     """What only a private name tells, no user could find out."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         assert set(private_names_of_others(path)) <= FOREIGN, path
+
+
+# Words of an earlier language of this house's own; nobody would search for them.
+FORMER = re.compile(
+    r"\b(grasps?|lessons?|manners?|doubts?|candour|youth|footing|outlook|appraisals?|surveys?|"
+    r"contenders?|owes?|pulls?|recipes?|rivals?|mended|anew|dearer|oddit(y|ies))\b",
+    flags=re.IGNORECASE,
+)
+
+
+def test_words_are_those_of_the_trade() -> None:
+    """A reader who knows Bayesian optimisation searches for the words of its books."""
+    folders = (*OUTSIDE, "src", "docs", "README.md", "CONTRIBUTING.md")
+    listed = subprocess.run(
+        ["git", "ls-files", *folders], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    texts = [name for name in listed if name.endswith((".py", ".md", ".txt", ".toml"))]
+    assert len(texts) > 200
+    for name in texts:
+        if name != "tests/test_house.py" and not name.startswith("docs/results/"):
+            found = FORMER.search((ROOT / name).read_text())
+            assert not found, f"{name}: {found}"
