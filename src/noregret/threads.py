@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import lru_cache, wraps
-from threading import RLock, current_thread, local
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar, final
+from threading import current_thread, local
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, final
 
 import numpy as np
 
@@ -98,23 +98,16 @@ def _executor(process: int, workers: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers - 1, thread_name_prefix=f"{NAME}-{process}")
 
 
-class Shared(Protocol):
-    """An object that threads may share."""
-
-    _lock: RLock
-
-
-Whole = TypeVar("Whole", bound=Shared)
 Arguments = ParamSpec("Arguments")
 
 
 def in_turn(
-    method: Callable[Concatenate[Whole, Arguments], Result],
-) -> Callable[Concatenate[Whole, Arguments], Result]:
-    """Hold the lock of the object while the method runs."""
+    method: Callable[Concatenate[Any, Arguments], Result],
+) -> Callable[Concatenate[Any, Arguments], Result]:
+    """Hold the lock of the object, its `_lock`, while the method runs."""
 
     @wraps(method)
-    def alone(whole: Whole, /, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
+    def alone(whole: Any, /, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
         with whole._lock:
             return method(whole, *args, **named)
 

@@ -505,14 +505,16 @@ def test_failures_are_half_a_low_value_in_whatever_order_they_came() -> None:
         at = np.flatnonzero(evidence.told.rows == row)
         value = evidence.told.y[at[0]] if len(at) else model.fitted.lost
         assert w == (evidence.told.w[at[0]] if len(at) else 0.5)
-        assert y == max(value, model.fitted.floor) - model.mean
+        assert y == max(value, model.fitted.floor) - model.fitted.estimate.mean
     now = model.belief.posterior.condition(seen.told, seen.open_, rng)
     prior = policy_of(opt).builder.prior(model.fitted, len(seen.told), 2)
     dense = prior.condition(seen.told, seen.open_, rng)
     for one, other in zip(now.marginals(GRID), dense.marginals(GRID), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)
     means = opt.look().means()  # in the ledger's order
-    np.testing.assert_allclose(means, now.mean(evidence.told.X) + model.mean, atol=1e-8)
+    np.testing.assert_allclose(
+        means, now.mean(evidence.told.X) + model.fitted.estimate.mean, atol=1e-8
+    )
     assert "failed would have had low values" in str(opt.certificate().assumptions)
     assert np.isfinite(opt.explain(rows[-1]).mean)
 

@@ -150,8 +150,6 @@ def ts_qff(
 def uniform(pool: Domain, *, batch_size: int = 1, **settings: Unpack[RunSettings]) -> Optimizer:
     """Draw every evaluation uniformly: the policy that regret ratios are measured against.
 
-    Candidates come again; `random_search` sees each once before any twice.
-
     >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=5, seed=0)
     >>> len(opt.ask())
     5
@@ -171,7 +169,8 @@ def epsilon_greedy(
 ) -> Optimizer:
     """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far.
 
-    `tune` finds a and b as the papers did, on their grid `baselines.EPSILON_GRID`.
+    Source: the papers' baseline (MINI 2022, appendix B.1); `tune` finds a and b as they did, on
+    their grid.
 
     >>> opt = nr.epsilon_greedy(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=50, seed=0)
     >>> for _ in range(4):

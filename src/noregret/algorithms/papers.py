@@ -183,9 +183,8 @@ def mini(
 
     Regret is guaranteed where the acquisition satisfies MINI 2022, Eq. 5; UCB and
     ExpectedImprovement do. Thompson draws from the posterior, with beta 1. KnowledgeGradient has
-    no guarantee; give it `noise=noise_std**2`, and here `width=ConstantWidth(1.0)`. `limit` is C².
-    Stays are as long as `limit` allows, as in the paper; `switch_cost`, in evaluations, ends them
-    once the switch was worth it.
+    no guarantee; give it `noise=noise_std**2`, and here `width=ConstantWidth(1.0)`. `limit` (C² of
+    the paper) and `switch_cost` are as in `mini_gp_ucb`.
 
     Source: Calandriello et al., ICML 2022, Algorithm 2.
 

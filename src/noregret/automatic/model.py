@@ -43,10 +43,6 @@ class AutoModel:
     constants: AutoConstants = DEFAULTS
 
     @property
-    def mean(self) -> float:
-        return self.fitted.estimate.mean
-
-    @property
     def is_sparse(self) -> bool:
         """Whether points are so many that they are seen through a dictionary."""
         return isinstance(self.belief.posterior, NystromPosterior)

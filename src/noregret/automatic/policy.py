@@ -44,12 +44,11 @@ class AutoPolicy:
         β_t = factor·√(2 log(1 + t))·widening                                                  (1)
 
     A fitted model may be confident and wrong: then the same candidates win again and again, and
-    nothing is learned. So where the choice is one that is known (its variance is below half the
-    noise), it is exploited; but after 2 + k/2 evaluations of that kind one explores, the k-th: by
-    a function sampled from the posterior, from the eighth on every second time by one that promises
-    more than the best, and every eighth by chance alone. After 10⁴ values they come two by two,
-    then three by three. Where the best so far is clearly better than at the last exploration,
-    looking further has paid, and k is halved. Where the highest value is a ceiling
+    nothing is learned. So after 2 + k/2 evaluations of candidates that are known (of a variance
+    below half the noise) one explores, the k-th: by a function sampled from the posterior, from the
+    eighth on every second time by one that promises more than the best, and every eighth by chance
+    alone. After 10⁴ values they come two by two, then three by three. Where the best so far is
+    clearly better than at the last exploration, k is halved. Where the highest value is a ceiling
     (`FittedModel.tied`), nothing but exploration looks for more. Where a constant explains the
     values as well as the model, two of three evaluations are by chance.
 

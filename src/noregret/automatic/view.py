@@ -78,7 +78,7 @@ class AutoView(ModelView):
 
     @property
     def centre(self) -> float:
-        return self.model.mean
+        return self.model.fitted.estimate.mean
 
     @property
     def floor(self) -> float:

@@ -149,19 +149,16 @@ class Joint:
         return np.concatenate([self.numbers.varies, self.codes.varies])
 
     def kernel(self, theta: Vector) -> Kernel:
-        a, b = self._parts(theta)
+        a, b = np.split(theta, [self.numbers.size])
         rough, smooth = Matern(2.5, self._wide(a, 0)), RBF(self._wide(b, 1))
         product: Kernel = rough * smooth
         return product
 
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
-        a, b = self._parts(theta)
+        a, b = np.split(theta, [self.numbers.size])
         A, gradient_a = self.numbers.gram(a, X[:, self.which == 0])
         B, gradient_b = self.codes.gram(b, X[:, self.which == 1])
         return A * B, lambda M: np.concatenate([gradient_a(M * B), gradient_b(M * A)])
-
-    def _parts(self, theta: Vector) -> tuple[Vector, Vector]:
-        return theta[: self.numbers.size], theta[self.numbers.size :]
 
     def _wide(self, theta: Vector, side: int) -> tuple[float, ...]:
         """Return the lengthscales of one side on all columns."""

@@ -46,7 +46,8 @@ def random_features(
             t = np.sqrt(rng.chisquare(2 * nu, count) / (2 * nu))
             return _waves(rng.standard_normal((dim, count)) / t, scale, origin)
         case Linear(bias=bias):
-            return _projections(rng.standard_normal((dim + 1, count)), bias)
+            R = rng.standard_normal((dim + 1, count))
+            return lambda X: (X @ R[1:] + bias**0.5 * R[0]).astype(np.complex64)
         case Scaled(kernel=inner, variance=variance):
             part = random_features(inner, origin, count, rng)
             root = np.float32(variance**0.5)
@@ -73,14 +74,6 @@ def _waves(frequencies: Matrix, scale: float | tuple[float, ...], origin: Vector
         out = np.empty(angle.shape, dtype=np.complex64)
         np.cos(angle, out=out.real)
         np.sin(angle, out=out.imag)
-        return out
-
-    return features
-
-
-def _projections(R: Matrix, bias: float) -> Features:
-    def features(X: Rows) -> Waves:
-        out: Waves = (X @ R[1:] + bias**0.5 * R[0]).astype(np.complex64)
         return out
 
     return features
@@ -219,7 +212,11 @@ def quadrature(kernel: Kernel, pool: Points, nodes: object) -> QuadratureFeature
     scales = Scales.of(pool)
     reaches = (scales.span / np.array(lengthscales)).tolist()
     if nodes is None:
-        counts = tuple(_fewest(reach, ERROR / d) for reach in reaches)
+        every = range(1, MOST_FEATURES)
+        counts = tuple(
+            next((m for m in every if error_bound(m, reach) <= ERROR / d), MOST_FEATURES)
+            for reach in reaches
+        )
     else:
         name = "ts_qff(nodes=...)"
         counts = each(name, one_or_each(name, nodes, require_count), d)
@@ -231,11 +228,3 @@ def quadrature(kernel: Kernel, pool: Points, nodes: object) -> QuadratureFeature
         )
     centre = (scales.low + scales.span / 2).tolist()
     return QuadratureFeatures(lengthscales, variance, counts, tuple(centre))
-
-
-def _fewest(reach: float, error: float) -> int:
-    """Return the fewest nodes of a dimension that keep its error (2) below `error`."""
-    count = 1
-    while count < MOST_FEATURES and error_bound(count, reach) > error:
-        count += 1
-    return count

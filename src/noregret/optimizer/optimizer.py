@@ -231,8 +231,10 @@ class Optimizer:
     @in_turn
     def posterior(self) -> results.PosteriorView:
         """What is believed of f now, in your sign and units."""
+        view, units = self.look(), self._run_state.units
         with single_threaded_blas():
-            return results.posterior_view(self.look(), self.pool, self._run_state.units)
+            floor, centred = units.outwards(view.floor), units.centred(view.centre)
+            return results.PosteriorView(view.posterior, view.beta, floor, centred, self.pool)
 
     @in_turn
     def look(self) -> ModelView:
@@ -259,10 +261,7 @@ class Optimizer:
     @property
     @in_turn
     def trace(self) -> Trace:
-        """What happened so far as a table, one row per batch: sizes, widths, switches, times.
-
-        O(1) to look at; some 100 bytes per batch to keep.
-        """
+        """What happened so far as a table, one row per batch, in O(1): sizes, widths, times."""
         return self._run_state.records.shown()
 
     @in_turn

@@ -266,12 +266,6 @@ def certified(view: ModelView, evidence: Evidence, units: Units) -> Certificate:
     )
 
 
-def posterior_view(view: ModelView, domain: Domain, units: Units) -> PosteriorView:
-    """Return the posterior in the user's units."""
-    floor, centred = units.outwards(view.floor), units.centred(view.centre)
-    return PosteriorView(view.posterior, view.beta, floor, centred, domain)
-
-
 def measured(ledger: Ledger, points: Points, units: Units) -> Evaluated:
     """Return a ledger in the user's units."""
     return Evaluated(

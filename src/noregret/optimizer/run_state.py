@@ -169,10 +169,8 @@ class RunState:
         return self._shown(self.pending.opened, runs, proposal.X, proposal.reason)
 
     def _shown(self, ticket: int, runs: Runs, X: Rows, reason: str) -> Batch:
-        ids, repeats = (
-            self.points.keys(runs["row"].copy()),
-            runs["repeats"].copy(),
-        )  # the user's own
+        ids = self.points.keys(runs["row"].copy())  # copies: these are the user's own
+        repeats = runs["repeats"].copy()
         return Batch(ticket, ids, repeats, self.points.domain.shown(X), reason)
 
     def _runs(self, proposal: Proposal, numbered: Callable[[Rows], Indices]) -> Runs:

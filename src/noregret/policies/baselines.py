@@ -54,7 +54,7 @@ def singles(picks: Picks, size: int, room: int) -> Proposal:
 @storable("Uniform")
 @dataclass(frozen=True, slots=True)
 class Uniform(Baseline):
-    """Draw every evaluation uniformly from the candidates that are not excluded."""
+    """The policy of `uniform`."""
 
     size: int = 1
 
@@ -74,10 +74,9 @@ class Uniform(Baseline):
 @storable("RandomSearch")
 @dataclass(frozen=True, slots=True)
 class RandomSearch(Baseline):
-    """Draw every evaluation uniformly from the candidates evaluated least often.
+    """The policy of `random_search`: draw from the candidates evaluated least often, in O(N).
 
-    So nothing is evaluated twice before all was evaluated once. In a box of whole numbers a few
-    draws are made to find a point that was not met before. Costs O(N) a batch.
+    In a box of whole numbers a few draws are made to find a point that was not met before.
     """
 
     size: int = 1
@@ -121,10 +120,7 @@ class RandomSearch(Baseline):
 @storable("EpsilonGreedy")
 @dataclass(frozen=True, slots=True)
 class EpsilonGreedy(Baseline):
-    """Explore uniformly with probability min(1, a/t^b), else repeat the best average so far.
-
-    Source: the papers' tuned baseline (MINI 2022, appendix B.1); `EPSILON_GRID` is their grid.
-    """
+    """The policy of `epsilon_greedy`."""
 
     a: float = 1.0
     b: float = 0.5

@@ -196,12 +196,11 @@ class Population:
 @storable("Evolution")
 @dataclass(frozen=True, slots=True)
 class Evolution(Baseline):
-    """Mutate the best of a few members of a population; the child joins, the oldest leaves.
+    """The policy of `regularized_evolution`: the population is the last `population` evaluations.
 
-    The first `population` evaluations are drawn uniformly. Then, for every evaluation, `sample`
-    members are drawn with replacement, the one of highest average has a child, and the population
-    is the last `population` evaluations. Evaluations under way are no members yet, and those that
-    failed never are; excluded candidates have no children and are none.
+    For every evaluation `sample` members are drawn with replacement, of which the one of highest
+    average has a child. Evaluations under way are no members yet, and those that failed never are;
+    excluded candidates have no children and are none.
 
     Source: Real et al., AAAI 2019, Algorithm 1 (aging evolution).
     Differs: a member's fitness is the average of all values of its candidate, not its own alone.

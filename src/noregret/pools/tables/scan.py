@@ -59,7 +59,8 @@ class TableScan:
                 if self.name is not None:
                     names = names_of(self.name, part.column(self.name))
                     kept &= present(names)
-                    keys = _keys(names.filter(arrow().array(kept)))
+                    plain = names.filter(arrow().array(kept)).to_numpy(zero_copy_only=False)
+                    keys = plain.astype(np.int64 if plain.dtype.kind == "i" else np.str_)
                 start, given = start + part.num_rows, given + len(keys)
                 self._require_unchanged(given <= self.kept)
                 yield X if kept.all() else X[kept], keys
@@ -161,9 +162,3 @@ def names_of(name: str, column: pa.Array) -> pa.Array:
             f"name={name!r}: names must be strings or whole numbers, got {column.type}."
         )
     return values
-
-
-def _keys(names: pa.Array) -> Keys:
-    values = names.to_numpy(zero_copy_only=False)
-    keys: Keys = values.astype(np.int64 if values.dtype.kind == "i" else np.str_)
-    return keys
