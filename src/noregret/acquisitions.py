@@ -54,7 +54,6 @@ class DifferentiableAcquisition(Protocol):
 
     def slopes(self, mean: Vector, std: Vector, beta: float, best_mean: float) -> Slopes:
         """Return scores and their derivatives in mean and standard deviation."""
-        ...
 
 
 @runtime_checkable

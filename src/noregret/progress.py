@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, final
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-
 SILENT_SECONDS = 2.0
 
 

@@ -22,7 +22,6 @@ from noregret.arrays import Matrix
 if TYPE_CHECKING:
     from threadpoolctl import LibController
 
-
 NAME = "noregret"  # with which the names of the threads begin
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")

@@ -38,7 +38,7 @@ def pause_of(model: AutoModel, settings: AutoSettings, explorations: int) -> flo
     constants = settings.constants
     if model.fitted.is_blank:
         return blank_size(model, settings) + settings.switch_cost
-    slow = model.together * (constants.greedy_pause if settings.is_greedy else 1.0)
+    slow = model.together * (constants.greedy_pause if settings.attitude == "greedy" else 1.0)
     return settings.workers * slow * (pause(explorations, constants) + settings.switch_cost)
 
 

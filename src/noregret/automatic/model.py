@@ -167,10 +167,10 @@ class ModelBuilder:
         if settings.deterministic:
             return ExpectedImprovement(), calibrated
         if settings.uses_knowledge_gradient:
-            ahead = constants.greedy_ahead if settings.is_greedy else constants.ahead
+            ahead = constants.greedy_ahead if settings.attitude == "greedy" else constants.ahead
             ahead = ahead * fitted.optimism * (constants.ahead_at_first + evaluations)
             return KnowledgeGradient(ahead, model.belief.posterior.ridge), calibrated
-        factor = constants.greedy_width if settings.is_greedy else constants.width
+        factor = constants.greedy_width if settings.attitude == "greedy" else constants.width
         return UCB(constants.leeway), GrowingWidth(factor * fitted.widening, settings.delta)
 
     def _batching(self, model: AutoModel) -> BatchRule:

@@ -31,10 +31,6 @@ class AutoSettings:
     constants: AutoConstants = DEFAULTS
 
     @property
-    def is_greedy(self) -> bool:
-        return self.attitude == "greedy"
-
-    @property
     def explores(self) -> bool:
         return self.attitude != "safe" and not self.deterministic
 

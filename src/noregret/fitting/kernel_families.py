@@ -29,20 +29,16 @@ class Family(Protocol):
     @property
     def size(self) -> int:
         """How many parameters there are."""
-        ...
 
     @property
     def lengthscales(self) -> int:
         """How many of them, from the first on, are logarithms of lengthscales."""
-        ...
 
     def kernel(self, theta: Vector) -> Kernel:
         """Return the kernel of what candidates share, of unit variance."""
-        ...
 
     def gram(self, theta: Vector, X: Rows) -> tuple[Matrix, TraceGradient]:
         """Return k_θ of all pairs, and how it moves: M to Σ_ab M_ab ∂k_θ(x_a, x_b)/∂θ_j."""
-        ...
 
 
 @final

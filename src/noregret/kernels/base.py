@@ -41,12 +41,10 @@ class Kernel(Protocol):
     @abstractmethod
     def __call__(self, X: Rows, Z: Rows) -> Matrix:
         """Return k(x, z) for every row x of X and z of Z."""
-        ...
 
     @abstractmethod
     def diagonal(self, X: Rows) -> Vector:
         """Return k(x, x) for every row of X."""
-        ...
 
 
 @runtime_checkable
@@ -55,7 +53,6 @@ class DifferentiableKernel(Protocol):
 
     def slopes(self, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:
         """Return k(x, z) for every pair of rows, and C ↦ Σ_j C_ij ∂k(x_i, z_j)/∂x_i."""
-        ...
 
 
 def slopes(kernel: Kernel, X: Matrix, Z: Matrix) -> tuple[Matrix, KernelGradient]:

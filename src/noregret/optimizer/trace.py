@@ -14,7 +14,6 @@ from noregret.errors import ArgumentError, require_extra
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-
 BATCH: Final = np.dtype(  # one row of the trace
     [
         ("batch", np.int64),

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.colors import Colormap
 
-
 COLOURS = ("#0b6141", "#d8566c", "#4a46a8", "#d3a93f", "#6cade0")
 GREY = "#a0a0a0"  # of what is to be beaten
 INK = "#333333"

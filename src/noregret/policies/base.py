@@ -143,15 +143,12 @@ class Policy(Protocol[State]):
 
     def begin(self) -> State:
         """Return what is remembered before any feedback."""
-        ...
 
     def vet(self, X: Rows) -> None:
         """Raise where points with these features could not be believed; none are told by then."""
-        ...
 
     def propose(self, state: State, evidence: Evidence, room: int) -> tuple[Proposal, State]:
         """Return a batch of at most `room` evaluations and what to remember."""
-        ...
 
 
 @runtime_checkable
@@ -161,4 +158,3 @@ class Uncertified(Protocol):
     @property
     def no_theorem(self) -> str:
         """Why, and what to use instead."""
-        ...

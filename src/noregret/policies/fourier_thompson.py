@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Rows, Vector, chunk_rows
+from noregret.arrays import Matrix, Rows, Vector, chunk_rows
 from noregret.errors import AskError, CertificateError, require_count
 from noregret.kernels import QuadratureFeatures
 from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal, Purpose
@@ -105,12 +105,9 @@ class ThompsonQFF:
         return FourierView(self, state, evidence)
 
     def best_of_samples(self, state: Weights, L: Matrix, evidence: Evidence, size: int) -> Picks:
-        """Return the best candidates of so many functions drawn."""
+        """Return the best candidates of so many functions drawn, the lowest rows on ties."""
         luck = evidence.rng(Purpose.POLICY).standard_normal((self.size, self.features.size))[:size]
-        return evidence.points.picks(self._best(evidence, sampled(L, state.precision_mean, luck)))
-
-    def _best(self, evidence: Evidence, thetas: Matrix) -> Indices:
-        """Return the row of the highest value of each function, the lowest such row on ties."""
+        thetas = sampled(L, state.precision_mean, luck)
         top = np.full(len(thetas), -np.inf)
         rows = np.zeros(len(thetas), dtype=np.int64)
         step = chunk_rows(2 * len(thetas) * self.features.size // self.features.nodes[-1])
@@ -121,7 +118,7 @@ class ThompsonQFF:
             found = values[np.arange(len(thetas)), at]
             rows = np.where(found > top, start + at, rows)
             top = np.maximum(top, found)
-        return rows
+        return evidence.points.picks(rows)
 
 
 @final

@@ -130,7 +130,6 @@ class ModelPolicy(Protocol):
 
     def look(self, state: Any, evidence: Evidence) -> ModelView:
         """Return what is believed now; nothing is computed yet."""
-        ...
 
 
 def why_uncertified(policy: object) -> str | None:

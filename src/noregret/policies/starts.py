@@ -28,7 +28,6 @@ class Start(Protocol):
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
         """Return at most `room` points in order, none when this start is over."""
-        ...
 
 
 @final

@@ -23,19 +23,15 @@ class Domain(Protocol):
     @property
     def dim(self) -> int:
         """Number of features."""
-        ...
 
     def read(self, name: str, X: object) -> Rows:
         """Return features that a user gave as argument `name`, checked, as they are kept here."""
-        ...
 
     def shown(self, X: Rows) -> Rows:
         """Return features as the user gave them."""
-        ...
 
     def fingerprint(self) -> str:
         """Return a digest of every feature and name: equal domains have equal fingerprints."""
-        ...
 
 
 @runtime_checkable
@@ -51,19 +47,15 @@ class Candidates(Domain, Protocol):
 
     def rows(self, index: Indices) -> Rows:
         """Return the features of the given rows."""
-        ...
 
     def chunks(self, size: int) -> Iterator[tuple[int, Rows]]:
         """Walk the pool in order, at most `size` rows at a time, with the first row's number."""
-        ...
 
     def keys(self, index: Indices) -> Keys:
         """Return the user's keys of the given rows."""
-        ...
 
     def find(self, keys: object) -> Indices:
         """Return the rows of the given keys, or raise a PoolError naming the unknown ones."""
-        ...
 
 
 def require_domain(pool: object) -> None:

@@ -61,11 +61,9 @@ class Stop(Protocol[Memory]):
 
     def begin(self, look: Look) -> Memory:
         """Return the memory before the first batch; raise where the stop could never be met."""
-        ...
 
     def check(self, look: Look, memory: Memory) -> tuple[str | None, Memory]:
         """Return why the run ends, or None, and what to remember."""
-        ...
 
 
 @final

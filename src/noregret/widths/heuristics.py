@@ -98,8 +98,6 @@ class ConstantWidth(ChosenByHand):
 class GrowingWidth(ChosenByHand):
     """beta = factor·√(2 log(1 + t)), t values told: as a theorem's grows, but narrower.
 
-    Steers choices only; bounds and certificates are always a theorem's.
-
     >>> pool, width = nr.Pool.numbered(9), nr.GrowingWidth(factor=0.5)
     >>> opt = nr.gp_ucb(pool, kernel=nr.RBF(), noise_std=1, width=width)
     >>> opt.tell([0], means=[0.5], counts=[99])

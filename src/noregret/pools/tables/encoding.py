@@ -20,7 +20,6 @@ from noregret.pools.tables.sources import arrow, frame_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 Level: TypeAlias = str | int | float | bool
 MOST_LEVELS = 1000  # of a column that becomes one feature per level
 SHOWN = 6  # rows, columns or levels that a message or repr lists

@@ -13,7 +13,6 @@ from noregret.pools.tables.sources import Source, arrow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 Missing: TypeAlias = Literal["refuse", "drop"]
 Categories: TypeAlias = Literal["onehot", "codes"]
 Scale: TypeAlias = Literal["unit"]

@@ -24,7 +24,6 @@ from noregret.pools.tables.sources import Source, arrow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 log = logging.getLogger("noregret")
 
 
