@@ -22,6 +22,12 @@ from noregret.search.function_ranking import ODDS
 from noregret.search.ties import DIGITS, OFFSET
 
 
+def differences(f: Callable[[Vector], float], at: Vector, step: float = 1e-6) -> Vector:
+    """Return the slopes of f by what it changes by in small steps."""
+    steps = step * np.eye(len(at))
+    return np.array([f(at + d) - f(at - d) for d in steps]) / (2 * step)
+
+
 def slow_rbf(X: Matrix, Z: Matrix, lengthscale: Vector | float) -> Matrix:
     apart = (X[:, None, :] - Z[None, :, :]) / lengthscale
     return np.asarray(np.exp(-0.5 * (apart**2).sum(axis=2)))

@@ -64,13 +64,10 @@ def test_replicates_tell_a_rough_function_from_noise() -> None:
 def test_the_density_of_a_constant_is_the_best_of_all_noises() -> None:
     """The slow twin: the likelihood without a function, over a grid of noises."""
     rng = np.random.default_rng(2)
-    sample = Sample(
-        points(12), rng.integers(1, 5, 12).astype(np.float64), rng.standard_normal(12), 0.7, 9.0
-    )
-    likelihood = Likelihood(FAMILY, sample)
-    grid = [
-        likelihood.value(np.array([-60.0, noise, 0.0, 0.0])) for noise in np.linspace(-3, 3, 2001)
-    ]
+    w, y = rng.integers(1, 5, 12).astype(np.float64), rng.standard_normal(12)
+    sample = Sample(points(12), w, y, 0.7, 9.0)
+    value = Likelihood(FAMILY, sample).value
+    grid = [value(np.array([-60.0, noise, 0.0, 0.0])) for noise in np.linspace(-3, 3, 2001)]
     assert log_density_of_none(sample) == pytest.approx(max(grid), abs=1e-4)
 
 
@@ -126,13 +123,12 @@ def test_other_starts_are_tried_once_points_are_many_more() -> None:
     """Fits in between go on from the last one; a search from several starts follows growth."""
     X = points(60)
     values = smooth(X)[:, None] + 0.1 * np.random.default_rng(0).standard_normal((60, 1))
-    fitted, searched, numbers = None, [], []
-    for n in range(10, 61, 5):
+    fitted, searched = None, []
+    for number, n in enumerate(range(10, 61, 5), start=1):
         fitted = taught(X[:n], values[:n], last=fitted)
         searched.append(fitted.searched)
-        numbers.append(fitted.number)
+        assert fitted.number == number
     assert searched == [10, 15, 15, 25, 25, 35, 35, 35, 50, 50, 50]
-    assert numbers == list(range(1, 12))
 
 
 def test_a_poor_fit_is_left_once_other_starts_are_tried() -> None:

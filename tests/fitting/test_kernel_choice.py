@@ -45,37 +45,34 @@ def test_one_hot_columns_are_found_among_numbers(levels: list[int], d: int, seed
         np.testing.assert_array_equal(family.groups, groups)
 
 
-def test_a_code_behind_free_bits_is_found() -> None:
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.integers(2, size=(60, 2)), one_hot([4], 60, rng)], axis=1)
-    family, names = chosen(nr.Pool(X))
-    assert isinstance(family, Joint)
-    assert names == ("feature 0", "feature 1", "features 2 to 5")
+RNG = np.random.default_rng(0)
+CODED = np.concatenate([RNG.integers(2, size=(60, 2)), one_hot([4], 60, RNG)], axis=1)
+NEARLY = np.tile([[1.0, 0.0], [0.0, 1.0]], (1000, 1))
+NEARLY[777] = 1.0
+TABLE = pyarrow.table({"salt": ["KF", "CsF", "KF"], "heat": [20, 40, 30], "base": ["a", "b", "c"]})
+TWO = ("feature 0", "feature 1")
+CHOICES: dict[str, tuple[Domain, object, tuple[str, ...]]] = {
+    "a code behind free bits": (nr.Pool(CODED), Joint, (*TWO, "features 2 to 5")),
+    # Codes are looked for in some rows, and asked of all.
+    "a code in some rows only": (nr.Pool(NEARLY), "rough", TWO),
+    "columns of a table": (nr.Pool.from_frame(TABLE), Joint, ("heat", "salt", "base")),
+    "bits": (nr.BitPool([[1, 1, 0], [0, 1, 1]]), Fixed, ()),
+    "a box": (nr.Box([(-5, 10), (0, 15)]), "rough", TWO),
+    "one candidate": (nr.Pool([[0.3, 0.7]]), "rough", TWO),
+}
 
 
-def test_what_is_a_code_in_some_rows_only_is_none() -> None:
-    """Codes are looked for in some rows, and asked of all."""
-    X = np.tile([[1.0, 0.0], [0.0, 1.0]], (1000, 1))
-    X[777] = [1.0, 1.0]
-    family, names = chosen(nr.Pool(X))
-    assert isinstance(family, Grouped)
-    assert family.shape == "rough"
-    assert names == ("feature 0", "feature 1")
-
-
-def test_tables_name_their_columns() -> None:
-    table = pyarrow.table(
-        {"salt": ["KF", "CsF", "KF"], "heat": [20, 40, 30], "base": ["a", "b", "c"]}
-    )
-    family, names = chosen(nr.Pool.from_frame(table))
-    assert isinstance(family, Joint)
-    assert names == ("heat", "salt", "base")
-
-
-def test_bits_are_compared_by_tanimoto() -> None:
-    family, names = chosen(nr.BitPool([[1, 1, 0], [0, 1, 1]]))
-    assert isinstance(family, Fixed)
-    assert names == ()
+@pytest.mark.parametrize(("domain", "kind", "expected"), CHOICES.values(), ids=CHOICES)
+def test_features_are_seen_as_what_they_are(
+    domain: Domain, kind: object, expected: tuple[str, ...]
+) -> None:
+    """By the class of the family, or the shape of numbers, and named as a user knows them."""
+    family, names = chosen(domain)
+    assert (family.shape if isinstance(family, Grouped) else type(family)) == kind
+    assert names == expected
+    if isinstance(domain, nr.Box):
+        assert isinstance(family, Grouped)
+        np.testing.assert_array_equal(family.span, [1.0, 1.0])
 
 
 def test_many_features_share_a_lengthscale() -> None:
@@ -89,21 +86,8 @@ def test_many_features_share_a_lengthscale() -> None:
 def test_a_far_value_does_not_stretch_a_feature() -> None:
     """One block with 39 000 rooms must not make all others alike."""
     x = np.append(np.linspace(0, 1, 999), 1e4)[:, None]
-    family, _ = chosen(nr.Pool(x))
-    assert isinstance(family, Grouped)
-    assert family.span[0] < 0.2e4
-    even, _ = chosen(nr.Pool(x[:-1]))
+    far, even = chosen(nr.Pool(x))[0], chosen(nr.Pool(x[:-1]))[0]
+    assert isinstance(far, Grouped)
     assert isinstance(even, Grouped)
+    assert far.span[0] < 0.2e4
     assert even.span[0] == pytest.approx(1.0, rel=0.01)
-
-
-def test_a_box_is_a_cube() -> None:
-    family, names = chosen(nr.Box([(-5, 10), (0, 15)]))
-    assert isinstance(family, Grouped)
-    np.testing.assert_array_equal(family.span, [1.0, 1.0])
-    assert names == ("feature 0", "feature 1")
-
-
-def test_one_candidate_will_do() -> None:
-    family, _ = chosen(nr.Pool([[0.3, 0.7]]))
-    assert family.size == 2

@@ -4,40 +4,47 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from statistics import NormalDist
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from noregret.fitting import Grouped, Likelihood, Sample
 from noregret.fitting.leave_one_out import LeftOut
 
+THETA = np.log([1.5, 0.3, 0.4, 0.8])
 
-def scene(seed: int, n: int) -> tuple[Likelihood, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    X = rng.random((n, 2))
-    sample = Sample(X, rng.integers(1, 4, n).astype(np.float64), rng.normal(2.0, 1.0, n))
-    return Likelihood(Grouped(np.arange(2), np.ones(2)), sample), np.log([1.5, 0.3, 0.4, 0.8])
+
+class Scene:
+    """Points, their values, and each of them as the others predict it, one by one."""
+
+    def __init__(self, seed: int, n: int) -> None:
+        rng = np.random.default_rng(seed)
+        X = rng.random((n, 2))
+        seen = Sample(X, rng.integers(1, 4, n).astype(np.float64), rng.normal(2.0, 1.0, n))
+        self.likelihood = Likelihood(Grouped(np.arange(2), np.ones(2)), seen)
+        self.y, self.m = seen.y, self.likelihood.mean(THETA)
+        self.noise = math.exp(THETA[1]) / seen.w
+        K = math.exp(THETA[0]) * self.likelihood.family.gram(THETA[2:], X)[0]
+        A = K + np.diag(self.noise)
+        self.best = self.m + float((K @ np.linalg.solve(A, self.y - self.m)).max())
+        self.mean, self.variance = np.empty((2, n))  # of f
+        for i in range(n):
+            others = np.arange(n) != i
+            gain = np.linalg.solve(A[np.ix_(others, others)], K[others, i])
+            self.mean[i] = self.m + gain @ (self.y[others] - self.m)
+            self.variance[i] = K[i, i] - gain @ K[others, i]
 
 
 @given(st.integers(0, 10**6), st.integers(2, 8))
 def test_leaving_out_is_conditioning_on_the_others(seed: int, n: int) -> None:
     """A shortcut that is off would call a bad model good."""
-    likelihood, theta = scene(seed, n)
-    found = LeftOut.of(likelihood, theta)
-    seen, mean = likelihood.sample, likelihood.mean(theta)
-    K = math.exp(theta[0]) * likelihood.family.gram(theta[2:], seen.X)[0]
-    A = K + np.diag(math.exp(theta[1]) / seen.w)
-    for i in range(n):
-        others = np.arange(n) != i
-        gain = np.linalg.solve(A[np.ix_(others, others)], K[others, i])
-        assert found.error[i] == pytest.approx(
-            seen.y[i] - mean - gain @ (seen.y[others] - mean), rel=1e-5, abs=1e-6
-        )
-        variance = A[i, i] - gain @ K[others, i]
-        assert found.std[i] == pytest.approx(math.sqrt(variance), rel=1e-5)
+    scene = Scene(seed, n)
+    found = LeftOut.of(scene.likelihood, THETA)
+    np.testing.assert_allclose(found.error, scene.y - scene.mean, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found.std, np.sqrt(scene.variance + scene.noise), rtol=1e-5)
 
 
 def test_a_right_model_is_hardly_widened_and_a_bold_one_is() -> None:
@@ -65,19 +72,9 @@ def test_few_points_say_nothing() -> None:
 
 def test_optimism_is_by_how_many_were_expected_above_the_best() -> None:
     """Every one by itself, as f was predicted: without the noise of its average."""
-    likelihood, theta = scene(4, 30)
-    seen, m, xi = likelihood.sample, likelihood.mean(theta), math.exp(theta[1])
-    K = math.exp(theta[0]) * likelihood.family.gram(theta[2:], seen.X)[0]
-    noise = xi / seen.w
-    A = K + np.diag(noise)
-    best = m + float((K @ np.linalg.solve(A, seen.y - m)).max())
-    expected = 0.0
-    for i in range(30):
-        others = np.arange(30) != i
-        gain = np.linalg.solve(A[np.ix_(others, others)], K[others, i])
-        mean, variance = m + gain @ (seen.y[others] - m), K[i, i] - gain @ K[others, i]
-        expected += 1.0 - NormalDist(float(mean), math.sqrt(variance)).cdf(best)
-    found = LeftOut.of(likelihood, theta).optimism(seen.y, noise)
+    scene = Scene(4, 30)
+    expected = float(np.sum(norm.sf(scene.best, scene.mean, np.sqrt(scene.variance))))
+    found = LeftOut.of(scene.likelihood, THETA).optimism(scene.y, scene.noise)
     assert found == pytest.approx((2.0 / (1.0 + expected)) ** 2, rel=1e-4)
 
 

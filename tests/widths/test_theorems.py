@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
+from noregret.posteriors import Observations
 from noregret.widths import GuessAndDouble, Information, KnownNorm, ScaledWidth, Width, WidthInputs
 from noregret.widths.base import is_refuted
 from slow_references import DenseGP, repeated
@@ -27,6 +28,12 @@ def standing_of(scene: Scene, F: float, noise: float, sparse: bool = False) -> W
     for k, variance in enumerate(scene.kernel.diagonal(scene.points.X)):
         information = information.plus(float(variance) / scene.ridge, times=k + 1)
     return WidthInputs(posterior, 500, t, F, information)
+
+
+def single(ridge: float, y: float = 1.0, count: int = 1) -> Scene:
+    """One point and its average."""
+    x, w = np.zeros((1, 1)), np.array([float(count)])
+    return Scene(nr.RBF(1.0), ridge, Observations(np.array([0]), x, w, np.array([y])), x)
 
 
 @given(scenes(), st.floats(0.1, 5), st.floats(0.05, 2), st.floats(0.01, 0.9))
@@ -64,13 +71,7 @@ def test_widths_are_their_formulas(scene: Scene, F: float, noise: float, delta: 
 
 def test_at_one_evaluation_every_width_is_positive() -> None:
     """log(κ²t) of BKB's theorem as printed is 0 at t = 1: no exploration at all."""
-    scene = Scene(
-        nr.RBF(1.0),
-        1.0,
-        nr.posteriors.Observations(np.array([0]), np.zeros((1, 1)), np.ones(1), np.ones(1)),
-        np.zeros((2, 1)),
-    )
-    s = replace(standing_of(scene, 1e-9, 1.0), evaluations=1)
+    s = replace(standing_of(single(1.0), 1e-9, 1.0), evaluations=1)
     for width in (nr.BKBWidth(0.999, 1.0), nr.EIWidth(0.999), nr.RKHSWidth(0.999)):
         assert width.beta(s) > 0.5
 
@@ -102,33 +103,21 @@ def test_doubling_stops_at_the_first_guess_that_is_not_refuted(scene: Scene, noi
 
 def test_a_norm_bound_that_the_data_contradict_is_said_not_to_hold() -> None:
     """Values of 20 under a unit prior refute a norm of 1; the certificate must not stay silent."""
-    x = np.zeros((1, 1))
     for y, holds in ((20.0, False), (0.8, None)):
-        points = nr.posteriors.Observations(np.array([0]), x, np.array([50.0]), np.array([y]))
-        s = standing_of(Scene(nr.RBF(1.0), 1.0, points, x), 1.0, 1.0)
+        s = standing_of(single(1.0, y, count=50), 1.0, 1.0)
         assert nr.RKHSWidth(0.1).assumptions(s)[0].holds is holds
 
 
 def test_assumptions_are_checked_where_they_can_be() -> None:
     """A certificate that rests on sand must say so."""
-    scene = Scene(
-        nr.RBF(1.0),
-        0.25,
-        nr.posteriors.Observations(np.array([0]), np.zeros((1, 1)), np.ones(1), np.ones(1)),
-        np.zeros((2, 1)),
-    )
-    s = standing_of(scene, 1.0, 0.5, sparse=True)
-    needed = [
-        a.statement
-        for a in nr.BBKBWidth(0.1, 4.0, fresh=True).assumptions(s)
-        if "over" in a.statement
-    ]
-    t = s.evaluations
-    assert needed[0].startswith(f"oversample is at least {72 * 4 * math.log(4 * t / 0.1):.0f}")
+    s = standing_of(single(0.25), 1.0, 0.5, sparse=True)
+    fresh = [a.statement for a in nr.BBKBWidth(0.1, 4.0, fresh=True).assumptions(s)]
+    needed = f"oversample is at least {72 * 4 * math.log(4 * s.evaluations / 0.1):.0f}"
+    assert next(text for text in fresh if "over" in text).startswith(needed)
     by_statement = {a.statement: a.holds for a in nr.BBKBWidth(0.1).assumptions(s)}
     assert by_statement["ridge is at least 1"] is False
     assert [h for text, h in by_statement.items() if text.startswith("oversample")] == [False]
     assert [a.holds for a in nr.BayesianWidth(0.1).assumptions(s)] == [None, None, True, False]
-    exact = standing_of(scene, 1.0, 0.5)
+    exact = standing_of(single(0.25), 1.0, 0.5)
     assert [a.holds for a in nr.BKBWidth(0.1).assumptions(exact)][-1] is True
     assert (0.5 * nr.RKHSWidth(0.1)).assumptions(exact)[-1].holds is False
