@@ -102,14 +102,21 @@ def test_a_missed_update_cannot_lift_a_knowledge_gradient_past_its_ceiling(
     assert still == pytest.approx(float(scores[0]), rel=1e-9, abs=1e-12)
 
 
-def test_what_is_known_is_worth_its_mean() -> None:
-    how = nr.KnowledgeGradient(ahead=1e6)
-    mean = np.array([0.1, 0.9, 0.3])
-    np.testing.assert_array_equal(how.score(mean, np.zeros(3), 1.0, 0.9), mean)
-    with pytest.raises(nr.errors.ArgumentError, match=r"KnowledgeGradient\(ahead=...\)"):
-        nr.KnowledgeGradient(ahead=-1.0)
-    with pytest.raises(nr.errors.ArgumentError, match=r"KnowledgeGradient\(noise=...\)"):
-        nr.KnowledgeGradient(noise=-1.0)
+def test_of_candidates_known_exactly_the_best_mean_wins() -> None:
+    """With no variance left scores must not tie at minus infinity."""
+    mean, known = np.array([0.1, 0.9, 0.3]), np.zeros(3)
+    gradient = nr.KnowledgeGradient(ahead=1e6).score(mean, known, 1.0, 0.9)
+    np.testing.assert_array_equal(gradient, mean)
+    scores = nr.ExpectedImprovement().score(mean, known, 1.0, 0.9)
+    assert int(np.argmax(scores)) == 1
+    assert np.isfinite(scores[1])
+
+
+@pytest.mark.parametrize("name", ["ahead", "noise"])
+def test_a_knowledge_gradient_of_less_than_nothing_is_refused(name: str) -> None:
+    """As the user wrote it."""
+    with pytest.raises(nr.errors.ArgumentError, match=rf"KnowledgeGradient\({name}=...\)"):
+        nr.KnowledgeGradient(**{name: -1.0})
 
 
 @given(numbers, st.floats(0, 4), st.floats(0, 4), st.floats(0.1, 10))
@@ -123,11 +130,3 @@ def test_no_score_rises_when_a_variance_shrinks(
             acquisition.score(np.array([mean]), np.array([x]), beta, 5.0)[0] for x in (low, high)
         )
         assert a <= b or a == pytest.approx(b, rel=1e-9)
-
-
-def test_of_candidates_known_exactly_the_best_mean_wins() -> None:
-    """With no variance left the score must not tie at minus infinity."""
-    mean = np.array([0.1, 0.9, 0.3])
-    scores = nr.ExpectedImprovement().score(mean, np.zeros(3), 1.0, 0.9)
-    assert int(np.argmax(scores)) == 1
-    assert np.isfinite(scores[1])

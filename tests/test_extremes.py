@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
@@ -61,33 +59,19 @@ def run(optimizer: nr.Optimizer, f: Callable[[Vector], float], budget: int) -> n
     return best
 
 
-@contextmanager
-def only_jitter() -> Iterator[None]:
-    """Rows that coincide to rounding may cost a jitter, which is told, and nothing else."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "evaluated candidates nearly", NumericalWarning)
-        yield
-
-
 def shrunk(average: float, count: int, ridge: float, prior: float = 1.0) -> float:
     """Posterior mean of a single point: its average, pulled to 0 by one prior's worth."""
     return average * count * prior / (count * prior + ridge)
 
 
 @every_algorithm
-def test_a_pool_of_one(name: str) -> None:
-    """A filter upstream left one molecule: measure it, and say so."""
-    best = run(build(name, nr.Pool([[0.4, 2.0]])), lambda _: 0.7, budget=15)
-    assert (best.id, best.evaluations) == (0, 15)
-    expected = 0.7 if name in BASELINES else shrunk(0.7, 15, 0.01)
-    assert best.mean == pytest.approx(expected, rel=1e-9)
-
-
-@every_algorithm
-def test_a_pool_of_one_when_minimising(name: str) -> None:
-    """The sign at the rim must come back out."""
-    best = run(build(name, nr.Pool([[0.4]]), goal="min", offset=5.0), lambda _: 4.0, budget=12)
-    expected = 4.0 if name in BASELINES else 5.0 - shrunk(1.0, 12, 0.01)
+@pytest.mark.parametrize(("goal", "offset", "value"), [("max", 0.0, 0.7), ("min", 5.0, 4.0)])
+def test_a_pool_of_one(name: str, goal: Literal["max", "min"], offset: float, value: float) -> None:
+    """A filter upstream left one molecule: measure it, and say so, with its sign."""
+    optimizer = build(name, nr.Pool([[0.4, 2.0]]), goal=goal, offset=offset)
+    best = run(optimizer, lambda _: value, budget=12)
+    assert (best.id, best.evaluations) == (0, 12)
+    expected = value if name in BASELINES else offset + shrunk(value - offset, 12, 0.01)
     assert best.mean == pytest.approx(expected, rel=1e-9)
     if name in MODELS:
         assert best.std == pytest.approx((0.01 / 12.01) ** 0.5, rel=1e-6)
@@ -174,38 +158,38 @@ def test_no_point_has_variance(name: str) -> None:
 
 
 @every_algorithm
-@pytest.mark.parametrize("noise_std", [0.1, 1e-4, 1e-6])
-def test_rows_a_billionth_apart(name: str, noise_std: float) -> None:
-    """Replicates of one mixture, weighed on a very good balance."""
-    optimizer = build(name, nr.Pool(CLOSE[:, None]), kernel=nr.RBF(0.3), noise_std=noise_std)
+@pytest.mark.parametrize(
+    ("X", "noise_std", "within"),
+    [(CLOSE, 0.1, 0.1), (CLOSE, 1e-4, 0.05), (CLOSE, 1e-6, 0.05), (LINE[:, 0], 1e-6, 1e-5)],
+    ids=["replicates", "little noise", "hardly any", "a simulation"],
+)
+def test_little_noise(name: str, X: Vector, noise_std: float, within: float) -> None:
+    """Replicates a billionth apart, on a very good balance; Gram matrices at the edge."""
+    optimizer = build(name, nr.Pool(X[:, None]), kernel=nr.RBF(0.3), noise_std=noise_std)
     best = run(optimizer, lambda x: float(np.sin(3 * x[0])), budget=30)
-    assert best.mean == pytest.approx(np.sin(3 * best.x[0]), abs=max(0.05, noise_std))
+    assert best.mean == pytest.approx(np.sin(3 * best.x[0]), abs=within)
     assert best.mean > 0.9 or name in BASELINES
 
 
-@every_algorithm
-def test_almost_no_noise(name: str) -> None:
-    """A simulation: noise of a millionth, a ridge of 1e-12, Gram matrices at the edge."""
-    optimizer = build(name, nr.Pool(LINE), noise_std=1e-6)
-    best = run(optimizer, lambda x: float(np.sin(6 * x[0])), budget=25)
-    assert best.mean == pytest.approx(np.sin(6 * best.x[0]), abs=1e-5)
-
-
-@every_algorithm
-def test_a_history_that_nearly_coincides(name: str) -> None:
-    """Old records told at once, replicates a billionth apart, noise below all rounding."""
+def coinciding(name: str) -> nr.Optimizer:
+    """Replicates told, their Gram matrix of rank 6 to within 1e-16, and a ridge of 1e-18."""
     optimizer = build(name, nr.Pool(CLOSE[:, None]), kernel=nr.RBF(0.3), noise_std=1e-9)
     optimizer.tell(range(24), np.sin(3 * CLOSE))
-    with only_jitter():  # the Gram matrix has rank 6 to within 1e-16, and a ridge of 1e-18
-        best = run(optimizer, lambda x: float(np.sin(3 * x[0])), budget=30)
+    return optimizer
+
+
+@every_algorithm
+@pytest.mark.filterwarnings("ignore:evaluated candidates nearly coincide")
+def test_a_history_that_nearly_coincides(name: str) -> None:
+    """Old records told at once, noise below all rounding."""
+    best = run(coinciding(name), lambda x: float(np.sin(3 * x[0])), budget=30)
     assert best.mean == pytest.approx(np.sin(3 * best.x[0]), abs=1e-4)
     assert best.mean > 0.9
 
 
 def test_digits_lost_are_told() -> None:
     """Who measures replicates without noise must learn that rounding was repaired."""
-    optimizer = build("gp_ucb", nr.Pool(CLOSE[:, None]), kernel=nr.RBF(0.3), noise_std=1e-9)
-    optimizer.tell(range(24), np.sin(3 * CLOSE))
+    optimizer = coinciding("gp_ucb")
     with pytest.warns(NumericalWarning, match="nearly coincide at this noise"):
         optimizer.ask()
 
@@ -235,8 +219,9 @@ def test_a_budget_of_one(name: str) -> None:
 @every_model
 def test_features_far_from_zero(name: str) -> None:
     """Years as a feature: 2000 to 2024 must be as far apart as 0 to 24."""
-    near = build(name, nr.Pool(24 * LINE), kernel=nr.RBF(5.0))
-    far = build(name, nr.Pool(2000 + 24 * LINE), kernel=nr.RBF(5.0))
+    near, far = (
+        build(name, nr.Pool(shift + 24 * LINE), kernel=nr.RBF(5.0)) for shift in (0.0, 2000.0)
+    )
     a = run(near, lambda x: float(np.sin(x[0] / 4)), budget=20)
     b = run(far, lambda x: float(np.sin((x[0] - 2000) / 4)), budget=20)
     assert a.mean == pytest.approx(b.mean, abs=1e-6)
