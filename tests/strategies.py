@@ -121,23 +121,16 @@ class Diary:
     """Evaluations of pool rows as they come in, one average a row: what a ledger tells."""
 
     pool: Matrix
-    rows: list[int] = field(default_factory=list)
-    counts: dict[int, float] = field(default_factory=dict)
-    sums: dict[int, float] = field(default_factory=dict)
+    rows: dict[int, tuple[float, float]] = field(default_factory=dict)  # count and sum of each
 
     def add(self, row: int, count: int, average: float) -> None:
-        if row not in self.counts:
-            self.rows.append(row)
-            self.counts[row] = self.sums[row] = 0.0
-        self.counts[row] += count
-        self.sums[row] += count * average
+        w, total = self.rows.get(row, (0.0, 0.0))
+        self.rows[row] = (w + count, total + count * average)
 
     def points(self) -> Observations:
-        rows: Indices = np.array(self.rows, dtype=np.int64)
-        w = np.array([self.counts[row] for row in self.rows])
-        return Observations(
-            rows, self.pool[rows], w, np.array([self.sums[r] for r in self.rows]) / w
-        )
+        rows: Indices = np.array(list(self.rows), dtype=np.int64)
+        w, total = np.array(list(self.rows.values())).T
+        return Observations(rows, self.pool[rows], w, total / w)
 
     def believed(self, posterior: ExactPosterior) -> ExactPosterior:
         return told(posterior, self.points())

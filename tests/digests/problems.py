@@ -138,18 +138,10 @@ def mapped() -> Problem:
         return Problem(pool, waves, kernel, 0.3, 1.0, points(9, 1, 2), (5, 17), (3, 40))
 
 
-def still() -> Problem:
-    """The same value everywhere, without noise."""
-    return Problem(nr.Pool(points(10, 60, 2)), constant, nr.RBF(0.3), 0.0, 0.1)
-
-
-def certain() -> Problem:
-    """Without noise."""
-    return Problem(nr.Pool(points(11, 100, 2)), waves, nr.RBF(0.3), 0.0, 0.1)
-
-
-def ceiling() -> Problem:
-    return Problem(nr.Pool(points(13, 100, 2)), capped, nr.RBF(0.3), 0.0, 0.1)
+def even(of: int, size: int, f: Function, noise_std: float, believed: float = 1.0) -> Problem:
+    """Candidates of two features, and a kernel of one lengthscale."""
+    shape = nr.RBF(0.3 if noise_std == 0 else 0.2)
+    return Problem(nr.Pool(points(of, size, 2)), f, shape, noise_std, believed)
 
 
 def wholes() -> Problem:
@@ -163,16 +155,14 @@ def line() -> Problem:
     return Problem(nr.Pool.numbered(40), lambda X: np.sin(X[:, 0] / 5.0), nr.RBF(6.0), 0.2)
 
 
-def many() -> Problem:
-    """More candidates than an exact posterior is kept for."""
-    return Problem(nr.Pool(points(12, 2300, 2)), waves, nr.RBF(0.2), 0.3)
-
-
-KINDS = (
-    *(plain, named, twins, bits, box, table, mapped),
-    *(still, certain, ceiling, wholes, line, many),
-)
-MAKERS: dict[str, Callable[[], Problem]] = {make.__name__: make for make in KINDS}
+KINDS = (plain, named, twins, bits, box, table, mapped, wholes, line)
+MAKERS: dict[str, Callable[[], Problem]] = {
+    **{make.__name__: make for make in KINDS},
+    "still": lambda: even(10, 60, constant, 0.0, 0.1),  # the same value everywhere
+    "certain": lambda: even(11, 100, waves, 0.0, 0.1),  # without noise
+    "ceiling": lambda: even(13, 100, capped, 0.0, 0.1),
+    "many": lambda: even(12, 2300, waves, 0.3),  # more than an exact posterior is kept for
+}
 
 
 @cache

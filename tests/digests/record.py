@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -108,20 +109,15 @@ def differences(old: Record, new: Record) -> list[str]:
     lines = []
     for name in sorted(old.keys() | new.keys()):
         was, now = old.get(name, "").split(), new.get(name, "").split()
-        length = max(len(was), len(now))
-        pairs = zip(padded(was, length), padded(now, length), strict=True)
+        pairs = list(zip_longest(was, now, fillvalue=""))
         apart = [i for i, (a, b) in enumerate(pairs) if not alike(a, b)]
         if apart:
             at = apart[0]
             lines.append(
-                f"{name}: {len(apart)} of {length} words differ, from word {at} on: "
+                f"{name}: {len(apart)} of {len(pairs)} words differ, from word {at} on: "
                 f"{' '.join(was[at : at + 3])} became {' '.join(now[at : at + 3])}"
             )
     return lines
-
-
-def padded(words: list[str], length: int) -> Iterable[str]:
-    return words + [""] * (length - len(words))
 
 
 def alike(a: str, b: str) -> bool:

@@ -194,7 +194,7 @@ def test_speculation_is_forgotten() -> None:
     posterior = ExactPosterior.prior(nr.Matern(2.5, 0.8), noise_std=0.3, ridge=0.09, dim=2)
     for step in range(60):
         row, other = rng.integers(0, 12, size=2).tolist()
-        look = Diary(X, list(diary.rows), dict(diary.counts), dict(diary.sums))
+        look = Diary(X, dict(diary.rows))
         value = float(rng.standard_normal())
         look.add(row, 1, value)
         ahead = look.believed(posterior)
