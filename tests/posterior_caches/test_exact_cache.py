@@ -142,40 +142,22 @@ def test_a_cache_that_follows_equals_one_made_afresh(scene: Scene, seed: int) ->
 
 
 def test_a_cache_starts_again_when_the_run_is_another() -> None:
-    """A cache that trusts a posterior it does not continue would answer for the wrong run."""
+    """A cache that trusts a posterior it does not continue would answer for the wrong run.
+
+    Runs that share a search ask for other rows, or the same and are told other values; they count
+    evaluations from one again, or have another ridge or kernel.
+    """
     rng = np.random.default_rng(3)
     X = rng.standard_normal((40, 2))
     cache = cache_of(X)
-    kernel = nr.RBF(0.8)
-    for rows in ([0, 1, 2], [5, 6], [0, 1, 2, 3], [3, 2, 1, 0]):
-        index = np.array(rows)
-        points = Observations(
-            index, X[index], np.full(len(rows), 2.0), rng.standard_normal(len(rows))
-        )
-        agrees(cache, Scene(kernel, 0.2, points, X).exact(), X)
+    for rows in ([0, 1, 2], [5, 6], [0, 1, 2, 3], [3, 2, 1, 0], [3, 2, 1, 0]):
+        index, n = np.array(rows), len(rows)
+        points = Observations(index, X[index], np.full(n, 2.0), rng.standard_normal(n))
+        agrees(cache, Scene(nr.RBF(0.8), 0.2, points, X).exact(), X)
     fewer = Observations(index, X[index], np.ones(4), np.ones(4))
-    agrees(cache, Scene(kernel, 0.2, fewer, X).exact(), X)
-    agrees(cache, Scene(kernel, 0.3, fewer, X).exact(), X)
-
-
-def test_a_cache_starts_again_when_the_kernel_is_another() -> None:
-    """A policy with its prior exchanged shares its search; kept values are of the other kernel."""
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((40, 2))
-    cache = cache_of(X)
-    points = Observations(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
-    for kernel in (nr.RBF(0.8), nr.RBF(0.5), nr.Matern(0.5, 2.0)):
-        agrees(cache, Scene(kernel, 0.3, points, X).exact(), X)
-
-
-def test_a_cache_starts_again_when_the_values_are_others() -> None:
-    """Two runs that share a search can ask for the same rows and be told other values."""
-    rng = np.random.default_rng(6)
-    X = rng.standard_normal((40, 2))
-    cache, kernel = cache_of(X), nr.RBF(0.8)
-    for _ in range(3):
-        points = Observations(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
-        agrees(cache, Scene(kernel, 0.2, points, X).exact(), X)
+    kernels = nr.RBF(0.8), nr.RBF(0.8), nr.RBF(0.5), nr.Matern(0.5, 2.0)
+    for kernel, ridge in zip(kernels, (0.2, 0.3, 0.3, 0.3), strict=True):
+        agrees(cache, Scene(kernel, ridge, fewer, X).exact(), X)
 
 
 def agrees(cache: ExactCache, posterior: ExactPosterior, X: Matrix) -> None:

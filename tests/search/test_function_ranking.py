@@ -74,22 +74,17 @@ def believed(kernel: Kernel, sparse: bool) -> Posterior:
     return scene.nystrom(3) if sparse else scene.exact()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True], ids=["exact", "nystrom"])
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_draws_have_the_moments_of_the_posterior(kernel: Kernel, sparse: bool) -> None:
-    """Thompson sampling is only as right as its samples."""
-    compare(kernel, sparse, draws=4000)
-
-
-@pytest.mark.parametrize("sparse", [False, True], ids=["exact", "nystrom"])
-@pytest.mark.parametrize("kernel", KERNELS[::3], ids=repr)
-def test_a_few_draws_have_them_nearly(kernel: Kernel, sparse: bool) -> None:
-    compare(kernel, sparse, draws=600)
-
-
-def compare(kernel: Kernel, sparse: bool, draws: int) -> None:
-    """Compare mean and covariance of many draws, each with features of its own."""
+@pytest.mark.parametrize(
+    ("kernel", "draws"),
+    [
+        *[(kernel, 600) for kernel in KERNELS[::3]],
+        *[pytest.param(kernel, 4000, marks=pytest.mark.slow) for kernel in KERNELS],
+    ],
+    ids=repr,
+)
+def test_draws_have_the_moments_of_the_posterior(kernel: Kernel, sparse: bool, draws: int) -> None:
+    """Thompson sampling is only as right as its samples, each with features of its own."""
     posterior, places = believed(kernel, sparse), Points(nr.Pool(X))
     rng = np.random.default_rng(5)
     S = np.array(
