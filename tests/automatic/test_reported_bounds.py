@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -103,15 +104,36 @@ def test_a_value_beyond_the_floor_is_explained() -> None:
 
 
 def test_what_failed_is_said() -> None:
+    """Nobody should have to guess what a failure counts as."""
     optimizer = nr.auto(nr.Pool(np.linspace(0, 1, 30)[:, None]))
     optimizer.tell([3, 3, 5], [nr.FAILED, nr.FAILED, nr.FAILED])
     assert "No value was told yet" in optimizer.account()
     assert "3 evaluations failed; 2 candidates never had a value" in optimizer.account()
     optimizer.tell([5, 6, 7], [0.5, 0.6, 0.8])
-    assert "3 evaluations failed; 1 candidate never had a value" in optimizer.account()
+    said = "3 evaluations failed; 1 candidate never had a value, and is taken to be as low as"
+    assert said in optimizer.account()
+    optimizer.tell([8], [nr.FAILED])
+    said = "4 evaluations failed; 2 candidates never had a value, and are taken to be as low as"
+    assert said in optimizer.account()
     assert "Failed twice." in str(optimizer.explain(3))
     assert "Never evaluated." not in str(optimizer.explain(3))
     assert "Evaluated once, average 0.5. Failed once." in str(optimizer.explain(5))
+
+
+@pytest.mark.parametrize("told", [[4], [4, 2], range(9)])
+def test_equal_values_leave_everything_open(told: Sequence[int]) -> None:
+    """They tell nothing of the scale; and infinity is no answer to how far off an estimate is."""
+    optimizer = nr.auto(nr.Pool(np.linspace(0, 1, 9)[:, None]))
+    optimizer.tell(told, [2.0] * len(told))
+    best, why, certificate = optimizer.best(), optimizer.explain(0), optimizer.certificate()
+    for bounds in (best, why):
+        assert (bounds.std, bounds.lower, bounds.upper) == (math.inf, -math.inf, math.inf)
+    assert why.leader is not None
+    assert why.leader.std == math.inf
+    assert not certificate.is_sound
+    for said in (str(best), str(why), str(certificate)):
+        assert "not known yet" in said
+        assert "inf" not in said
 
 
 def test_replicates_that_agree_and_those_that_should() -> None:

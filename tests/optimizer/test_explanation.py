@@ -371,17 +371,6 @@ def test_neighbours_say_what_they_count_as() -> None:
     assert "counts as" not in str(high)
 
 
-def test_nothing_is_certain_while_all_values_are_the_same() -> None:
-    """One value told says nothing of the next candidate."""
-    opt = nr.auto(nr.Pool(np.linspace(0, 1, 9)[:, None]))
-    opt.tell([4], [1.0])
-    why = opt.explain(0)
-    assert (why.std, why.lower, why.upper) == (np.inf, -np.inf, np.inf)
-    assert why.leader is not None
-    assert why.leader.std == np.inf
-    assert opt.best().std == np.inf
-
-
 def test_one_standard_deviation_is_one() -> None:
     """By what is printed, not by the last bits of a width."""
     opt = nr.gp_ucb(

@@ -80,15 +80,6 @@ def test_an_account_names_the_parts_and_their_theorem() -> None:
     assert repr(nr.uniform(nr.Pool([[0.0]])).policy) in nr.uniform(nr.Pool([[0.0]])).account()
 
 
-def test_where_nothing_is_known_of_the_scale_answers_say_so() -> None:
-    """Infinity is no answer to how far off an estimate is."""
-    optimizer = nr.auto(nr.Pool([[0.0], [0.5], [1.0]]))
-    optimizer.tell([0, 1], [2.0, 2.0])
-    for said in (optimizer.best(), optimizer.certificate(), optimizer.explain(2)):
-        assert "not known yet" in str(said)
-        assert "inf" not in str(said)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_answers_in_a_row_share_one_look(name: str, counts: Counter[str]) -> None:
     """And none changes what another says."""
