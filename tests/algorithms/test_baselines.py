@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ import pytest
 import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.policies import EPSILON_GRID
-from noregret.widths import Assumption, Assumptions, WidthInputs
 
 POOL = nr.Pool(np.linspace(0, 1, 7)[:, None])
 
@@ -54,9 +52,6 @@ def test_random_search_minds_what_is_open_excluded_or_failed() -> None:
         rest |= set(batch.ids.tolist())
         optimizer.tell(batch, np.zeros(len(batch)))
     assert rest >= set(second.ids.tolist())
-    optimizer.exclude(range(7))
-    with pytest.raises(nr.NoRegretError, match="all 7 candidates are excluded"):
-        optimizer.ask()
 
 
 def test_random_search_on_a_box() -> None:
@@ -129,21 +124,6 @@ def test_tuning_refuses_what_has_no_average(settings: dict[str, object], match: 
         nr.tune(lambda **_: float("nan"), **settings)  # type: ignore[arg-type]  # on purpose
 
 
-@dataclass(frozen=True)
-class Constant:
-    """A width that does not follow the data: LinUCB's α, in deviations."""
-
-    value: float
-    theorem = "none"
-    delta = 0.1
-
-    def beta(self, inputs: WidthInputs) -> float:
-        return self.value * inputs.noise_ratio
-
-    def assumptions(self, inputs: WidthInputs) -> Assumptions:
-        return (Assumption(f"none, at {inputs.evaluations} evaluations"),)
-
-
 def ridge_regression(
     X: Matrix, rows: list[int], y: list[float], ridge: float
 ) -> tuple[Vector, ...]:
@@ -164,7 +144,7 @@ def test_lin_ucb_is_ridge_regression_step_by_step(bias: float) -> None:
     truth = X @ rng.standard_normal(4)
     lifted = np.hstack([X, np.full((80, 1), np.sqrt(bias))])
     optimizer = nr.lin_ucb(
-        nr.Pool(X), noise_std=0.3, bias=bias, width=Constant(4.0), ridge=0.36, start=[7]
+        nr.Pool(X), noise_std=0.3, bias=bias, width=nr.ConstantWidth(2.0), ridge=0.36, start=[7]
     )
     rows, y = list[int](), list[float]()
     for step in range(40):

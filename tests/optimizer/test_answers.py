@@ -66,6 +66,7 @@ def test_minimising_mirrors_maximising(name: str) -> None:
         told = values(batch, up.spent)
         up.tell(batch, told)
         down.tell(mirror, [-v for v in told])
+    assert (up.goal, down.goal) == ("max", "min")  # plots turn their arrows by it
     best, worst = up.best(), down.best()
     assert (best.id, best.evaluations) == (worst.id, worst.evaluations)
     assert best.mean == -worst.mean
@@ -210,12 +211,6 @@ def test_repr_counts() -> None:
     optimizer = warm("mini_gp_ucb", turns=3)
     text = f"Optimizer(Bandit, {optimizer.pool!r}, {optimizer.evaluations} evaluations of "
     assert repr(optimizer) == f"{text}{optimizer.unique} candidates)"
-
-
-def test_the_goal_is_told_back() -> None:
-    """Plots turn their arrows by it."""
-    assert nr.uniform(POOL).goal == "max"
-    assert nr.uniform(POOL, goal="min").goal == "min"
 
 
 @pytest.mark.parametrize("make", [nr.auto, nr.uniform, nr.regularized_evolution])

@@ -12,7 +12,7 @@ import noregret as nr
 from noregret.arrays import Matrix, Vector
 from noregret.kernels import Kernel, QuadratureFeatures, quadrature
 from noregret.kernels.fourier_features import error_bound
-from noregret.policies import Evidence, ThompsonQFF
+from noregret.policies import ThompsonQFF
 from noregret.policies.fourier_thompson import Weights, sampled
 from noregret.pools import Points
 from noregret.posteriors import Observations, cholesky
@@ -163,10 +163,6 @@ POOL = nr.Pool(RNG.random((150, 2)))
 TRUTH = np.sin(4 * POOL.X[:, 0]) + POOL.X[:, 1]
 
 
-def evidence_of(optimizer: nr.Optimizer) -> Evidence:
-    return optimizer.evidence
-
-
 def test_choices_are_the_best_of_each_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over the whole pool at once, by dense algebra, with the same normal numbers."""
     from noregret import arrays
@@ -181,8 +177,7 @@ def test_choices_are_the_best_of_each_draw(monkeypatch: pytest.MonkeyPatch) -> N
     rng = np.random.default_rng(2)
     for _ in range(8):
         mean, covariance = weights_by_dense_algebra(Phi[rows], np.array(values), 0.04)
-        evidence = evidence_of(optimizer)
-        luck = evidence.rng(Purpose.POLICY).standard_normal((6, features.size))
+        luck = optimizer.evidence.rng(Purpose.POLICY).standard_normal((6, features.size))
         root = np.linalg.inv(np.linalg.cholesky(np.linalg.inv(covariance))).T
         drawn = Phi @ (mean[:, None] + root @ luck.T)
         drawn[[5, 100, 149]] = -np.inf
@@ -269,6 +264,3 @@ def test_where_it_cannot_go() -> None:
         optimizer.certificate()
     assert "1 unique point through" in optimizer.account()
     assert "standard deviation was" not in str(optimizer.explain(int(optimizer.ask().ids[0])))
-    optimizer.exclude(range(150))
-    with pytest.raises(nr.NoRegretError, match="all 150 candidates are excluded"):
-        optimizer.ask()

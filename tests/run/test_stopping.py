@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -352,10 +352,13 @@ def test_a_budget_of_one(name: str) -> None:
         assert stopped(name, 1, nr.GapBelow(100.0)).ended.endswith("<= 100")
 
 
-def with_history(rows: list[int], values: list[float]) -> Callable[..., nr.Optimizer]:
+def with_history(
+    rows: list[int], values: list[float], excluded: Sequence[int] = ()
+) -> Callable[..., nr.Optimizer]:
     def make(pool: nr.Pool, **settings: Any) -> nr.Optimizer:
         optimizer = ALGORITHMS["gp_ucb"](pool, **settings)
         optimizer.tell(rows, values)
+        optimizer.exclude(excluded)
         return optimizer
 
     return make
@@ -379,13 +382,7 @@ def test_a_history_that_is_enough_ends_the_run_before_it_starts() -> None:
 
 def test_what_cannot_be_recommended_meets_no_stop() -> None:
     """All that was told of is excluded: there is no best, and no error either."""
-
-    def make(pool: nr.Pool, **settings: Any) -> nr.Optimizer:
-        optimizer = ALGORITHMS["gp_ucb"](pool, **settings)
-        optimizer.tell([3], [5.0])
-        optimizer.exclude([3])
-        return optimizer
-
+    make = with_history([3], [5.0], excluded=[3])
     none: tuple[Any, ...] = (nr.Target(4.0), nr.GapBelow(1e-3), nr.Patience(50))
     result = nr.maximize(Noisy(), POOL, algorithm=make, budget=6, stop_when=none)
     assert (result.ended, len(result.values)) == ("budget spent", 5)
