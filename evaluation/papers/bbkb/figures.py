@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -41,14 +42,14 @@ def fraction_of_the_time(runs: Runs) -> Iterator[Claim]:
 
 def robust(runs: Runs) -> Iterator[Claim]:
     """Robust for a wider range of σ: nearly the best of all methods at more bandwidths."""
-    (one,), widths = runs.sweep.problems, runs.sweep.panels
+    widths = runs.all("panel")
     counts: dict[str, int] = {}
     for width in widths:
-        part = runs.of(one, panel=width)
+        part = runs.of(panel=width)
         last = part.ends("regret ratio")
         last.pop(GREEDY, None)
         least = min(last.values())
-        for label in part.sweep.labels:
+        for label in part.all("label"):
             if label in last:
                 counts[label] = counts.get(label, 0) + (last[label] <= NEARLY * least)
     ascending = sorted(counts, key=counts.__getitem__)
@@ -62,13 +63,12 @@ def robust(runs: Runs) -> Iterator[Claim]:
 
 def whatever_was_taken(runs: Runs) -> Iterator[Claim]:
     """Figure 1's claim under each choice that the paper leaves open, against GP-BUCB alone."""
-    for one in runs.sweep.problems:
-        for limit in runs.sweep.panels:
-            part = runs.of(one, panel=limit)
-            last = part.ends("regret ratio")
-            says = f"{part.title}, {limit}: BBKB achieves a smaller regret than GP-BUCB"
-            least = min(last[label] for label in OURS)
-            yield Claim(says, part.reads("regret ratio"), least < last["GP-BUCB"], ours=True)
+    for one, limit in product(runs.each(), runs.all("panel")):
+        part = one.of(panel=limit)
+        last = part.ends("regret ratio")
+        says = f"{part.title}, {limit}: BBKB achieves a smaller regret than GP-BUCB"
+        least = min(last[label] for label in OURS)
+        yield Claim(says, part.reads("regret ratio"), least < last["GP-BUCB"], ours=True)
 
 
 def batches_and_time(runs: Runs, history: int) -> Iterator[Claim]:

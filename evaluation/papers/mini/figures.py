@@ -33,7 +33,7 @@ def _architectures(runs: Runs) -> Figure:
         Panel("regret ratio", against="seconds").draw(row[2], part)
         for axes, label in zip(row[3:], OURS, strict=True):  # unique candidates and batches of one
             for quantity in ("unique candidates", "batches"):
-                Panel(quantity, "linear").draw(axes, part.by(label))
+                Panel(quantity, "linear").draw(axes, part.of(label=label))
                 curve = part.bands(quantity)[label]
                 end = (curve.steps[-1], curve.mean[-1])
                 axes.annotate(quantity, end, ha="right", va="bottom", fontsize=7)
@@ -116,7 +116,7 @@ def functions(runs: Runs) -> Iterator[Claim]:
         best = min(value for label, value in last.items() if label not in OURS)
         near = min(last[label] for label in OURS) <= COMPARABLE * best
         yield Claim(f"{one.title}: MINI's regret is comparable to other GP methods", text, near)
-        if one.sweep.problems == ["f104"]:
+        if one.lines[0].problem == "f104":
             alike = all(1 / 2 < value / greedy < 2 for value in last.values())
             says = f"{one.title}: all GP methods do only roughly as well as a tuned ε-greedy"
             yield Claim(says, text, alike)

@@ -12,8 +12,7 @@ import pytest
 import noregret as nr
 from evaluation.data import files
 from evaluation.methods.transcriptions import ALGORITHMS
-from evaluation.problems.docking import FILE, make_molecules
-from evaluation.problems.speed import NORM_BOUND, Problem, make_problem
+from evaluation.problems.speed import MOLECULES, NORM_BOUND, Problem, make_molecules, make_problem
 from evaluation.speed import measure
 from evaluation.speed.meter import Meter
 from evaluation.speed.races import transcription
@@ -57,7 +56,7 @@ def test_transcription_and_library_choose_the_same_molecules(
     """On packed bits as on numbers; lower scores are better."""
     rng = np.random.default_rng(0)
     bits, y = rng.random((90, 64)) < 0.2, rng.standard_normal(90).astype(np.float32)
-    np.savez(tmp_path / FILE, fp=np.packbits(bits, axis=1), y=y)
+    np.savez(tmp_path / MOLECULES, fp=np.packbits(bits, axis=1), y=y)
     monkeypatch.setenv(files.VARIABLE, str(tmp_path))
     problem = make_molecules(80, seed=1)
     assert problem.f.argmax() == y[:80].argmin()
@@ -76,7 +75,7 @@ def test_without_data_a_case_is_skipped_and_says_why(
     monkeypatch.setattr(sys, "argv", ["measure", json.dumps(["loop", settings, 0, 60.0])])
     measure.main()
     told = json.loads(capsys.readouterr().out)["skipped"]
-    assert told.startswith(f"no {FILE} in {tmp_path}; {files.VARIABLE}")
+    assert told.startswith(f"no {MOLECULES} in {tmp_path}; {files.VARIABLE}")
 
 
 def test_runs_of_both_are_measured_alike() -> None:

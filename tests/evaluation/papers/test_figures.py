@@ -16,11 +16,12 @@ from evaluation.papers.command import main
 from evaluation.papers.curves import Runs
 from evaluation.papers.plates import Plate
 from evaluation.papers.report import LINK, PAGES, RESULTS, publish, section
-from evaluation.papers.settings import Sweep, sweep
+from evaluation.papers.settings import sweep
 from evaluation.problems import papers as problems
 from evaluation.problems.base import Problem
 from evaluation.reports.markdown import into_page
 from evaluation.runs.cells import Setting, Store
+from evaluation.runs.lines import Line
 from evaluation.runs.work import work
 from small_runs import small
 
@@ -34,38 +35,38 @@ def _small_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(problems.PROBLEMS, name, small)
 
 
-def shrunk(plate: Plate, repetitions: int = 2) -> Sweep:
+def shrunk(plate: Plate) -> tuple[Line, ...]:
     """A plate's own lines, on the small problem, with one setting and few steps."""
-    held = sweep(plate.runs)
-    names = dict(zip(held.problems, ("small", "other", "f116", "f104"), strict=False))
-    lines = []
-    for line in held.lines:
-        setting, name = _small_setting(line.settings[0]), names[line.problem]
-        small_one = replace(line, problem=name, settings=(setting,), horizon=40)
-        lines.append(replace(small_one, repetitions=repetitions, tuning=1))
-    return Sweep(tuple(lines))
+    lines = sweep(plate.runs)
+    problems_of = dict.fromkeys(line.problem for line in lines)
+    names = dict(zip(problems_of, ("small", "other", "f116", "f104"), strict=False))
+    small_lines = (
+        replace(line, problem=names[line.problem], settings=(_small(line.settings[0]),))
+        for line in lines
+    )
+    return tuple(replace(line, horizon=40, repetitions=2, tuning=1) for line in small_lines)
 
 
-def _small_setting(setting: Setting) -> Setting:
-    kept: Setting = {key: value for key, value in setting.items() if "bandwidth" not in key}
-    if len(kept) != len(setting):
-        kept["bandwidth"] = 0.3
-    return kept
+def _small(setting: Setting) -> Setting:
+    return {
+        ("bandwidth" if "band" in key else key): (0.3 if "band" in key else value)
+        for key, value in setting.items()
+    }
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_plate_is_drawn_and_its_numbers_are_those_of_the_runs(name: str, tmp_path: Path) -> None:
     """What a page says must be what was run."""
     plate = PLATES[name]
-    held, store = shrunk(plate), Store(tmp_path / "cells")
-    work(held.lines, store.folder)
-    runs = Runs(held, store)
+    lines, store = shrunk(plate), Store(tmp_path / "cells")
+    work(lines, store.folder)
+    runs = Runs(lines, store)
     claims = publish(plate, runs, tmp_path)
 
     picture = imread(tmp_path / f"{name}.png")
     assert len(np.unique(picture.reshape(-1, picture.shape[-1]), axis=0)) > 20
     numbers = json.loads((tmp_path / f"{name}.json").read_text())
-    shown = [line for line in held.lines if line.history in plate.histories]
+    shown = [line for line in lines if line.history in plate.histories]
     assert len(numbers["lines"]) == len(shown)
     assert [claim["agrees"] for claim in numbers["claims"]] == [claim.agrees for claim in claims]
     for line, entry in zip(shown, numbers["lines"], strict=True):
@@ -81,7 +82,7 @@ def test_a_plate_is_drawn_and_its_numbers_are_those_of_the_runs(name: str, tmp_p
     assert f"({LINK}/{name}.png)" in text
     assert "(2)" in text
     assert text.count("| yes |") + text.count("| **no** |") == len(claims) > 0
-    for line in held.lines:
+    for line in lines:
         assert line.label in text
 
 
@@ -139,11 +140,11 @@ def test_a_run_by_processes_is_drawn_and_goes_on_where_it_stopped(
 ) -> None:
     """What a user types, from nothing to the picture; the second time nothing is run."""
     plate = PLATES["mini-fig3"]
-    held = sweep(plate.runs)
     few = [
-        replace(line, settings=line.settings[:2], horizon=20, repetitions=2) for line in held.lines
+        replace(line, settings=line.settings[:2], horizon=20, repetitions=2)
+        for line in sweep(plate.runs)
     ]
-    monkeypatch.setattr("evaluation.papers.command.sweep", lambda *_, **__: Sweep(tuple(few)))
+    monkeypatch.setattr("evaluation.papers.command.sweep", lambda *_, **__: tuple(few))
     assert main(["mini-fig3", "--quick", "--jobs", "2"]) == 0
     first = capsys.readouterr().out
     assert (tmp_path / "quick" / "mini-fig3.png").exists()

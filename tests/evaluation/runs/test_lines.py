@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from evaluation.papers.catalogue import PLATES
-from evaluation.papers.curves import band
+from evaluation.papers.curves import Runs, band
 from evaluation.papers.settings import sweep
 from evaluation.runs.cells import Setting, Store
 from evaluation.runs.lines import Line
@@ -51,22 +51,21 @@ def test_a_grid_is_run_first_and_its_best_is_repeated(tmp_path: Path) -> None:
 @pytest.mark.parametrize("figure", SWEEPS)
 @pytest.mark.parametrize("quick", [False, True])
 def test_every_figure_has_lines_and_a_quick_version(figure: str, quick: bool) -> None:
-    held = sweep(figure, quick=quick)
-    assert held.lines
-    full = sweep(figure)
+    held, full = sweep(figure, quick=quick), sweep(figure)
+    assert held
     if quick:
-        assert held.lines[0].horizon < full.lines[0].horizon
-        assert held.lines[0].repetitions < full.lines[0].repetitions
-    for line in held.lines:
+        assert held[0].horizon < full[0].horizon
+        assert held[0].repetitions < full[0].repetitions
+    for line in held:
         assert len({str(setting) for setting in line.settings}) == len(line.settings)
-        assert line in held.of(line.problem, panel=line.panel, history=line.history).lines
+        where = {"problem": line.problem, "panel": line.panel, "history": line.history}
+        assert line in Runs(held, Store(Path())).of(**where).lines
 
 
 def test_the_settings_are_those_that_bbkb_prints() -> None:
     """Table 1 of BBKB 2020, and section 5."""
     bandwidths = {
-        (line.problem, line.label): line.settings[0].get("bandwidth")
-        for line in sweep("bbkb-fig1").lines
+        (line.problem, line.label): line.settings[0].get("bandwidth") for line in sweep("bbkb-fig1")
     }
     printed = {
         **{"Global-BBKB": (17.5, 12.5), "GlobalLocal-BBKB": (17.5, 12.5), "BKB": (17.5, 12.5)},
@@ -78,21 +77,21 @@ def test_the_settings_are_those_that_bbkb_prints() -> None:
         for at, name in enumerate(("abalone", "cadata"))
         for label, pair in printed.items()
     }
-    for line in sweep("bbkb-fig1").lines:
+    for line in sweep("bbkb-fig1"):
         assert line.horizon == 10_000
         assert line.repetitions >= 5
     for figure in ("bbkb-fig5", "bbkb-fig6"):
-        panels = {float(line.panel.removeprefix("σ = ")) for line in sweep(figure).lines}
+        panels = {float(line.panel.removeprefix("σ = ")) for line in sweep(figure)}
         assert panels == {5.0, 7.5, 10.0, 12.5, 15.0, 17.5}
         slow = {("BKB", "σ = 5"), ("BKB", "σ = 7.5")} if figure == "bbkb-fig6" else set()
-        few = {(line.label, line.panel) for line in sweep(figure).lines if line.repetitions < 5}
+        few = {(line.label, line.panel) for line in sweep(figure) if line.repetitions < 5}
         assert few == slow
-    assert {line.history for line in sweep("bbkb-nas").lines} == {2000, 0}
+    assert {line.history for line in sweep("bbkb-nas")} == {2000, 0}
 
 
 def test_the_settings_are_those_that_mini_prints() -> None:
     """Appendix B.1 of MINI 2022: ten bandwidths, C in {1.1, 1.2}; ε-greedy's grid of twelve."""
-    lines = {line.label: line for line in sweep("mini-nas").lines}
+    lines = {line.label: line for line in sweep("mini-nas")}
     squares = np.round(np.linspace(100, 500, 10), 1)
     for label, limits in (
         ("MINI-GP-UCB", (1.21, 1.44)),
@@ -105,9 +104,7 @@ def test_the_settings_are_those_that_mini_prints() -> None:
         np.testing.assert_allclose(found, squares, atol=0.06)
         assert {setting["noise_variance"] for setting in lines[label].settings} == {"noise level"}
     assert len(lines["EPS-GREEDY"].settings) == 12
-    assert {line.problem for line in sweep("mini-fig3").lines} == {
-        *("f104", "f116", "f122", "rastrigin")
-    }
+    assert {line.problem for line in sweep("mini-fig3")} == {*("f104", "f116", "f122", "rastrigin")}
 
 
 def test_intervals_are_students() -> None:
