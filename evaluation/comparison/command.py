@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from evaluation.comparison.lineup import lineup
 from evaluation.comparison.report import MARK, PAGE, publish, section
 from evaluation.comparison.summary import Standings
 from evaluation.methods.contestants import CONTESTANTS
-from evaluation.problems.comparison import PROBLEMS
-from evaluation.reports.markdown import into_page
+from evaluation.problems.comparison import PROBLEMS, problem
+from evaluation.reports.markdown import into_page, print_claims
 from evaluation.runs.archive import publish_runs, restore_runs
+from evaluation.runs.cells import Setting
+from evaluation.runs.lines import Line
 from evaluation.runs.options import are_known, run_missing, shared_parser, store_of, told
 from evaluation.runs.reading import play
 
 OUT = Path(__file__).parents[1] / "out" / "comparison"
+QUICK = ("crossed-barrel", "direct-arylation", "branin")
+QUICK_BUDGET, QUICK_SEEDS = 50, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,6 +43,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return told(lambda: _make(options))
 
 
+def lineup(
+    *,
+    quick: bool = False,
+    only: Iterable[str] = tuple(CONTESTANTS),
+    problems: Iterable[str] = tuple(PROBLEMS),
+) -> list[Line]:
+    """Return a line for every contestant and problem that are named.
+
+    One run at the largest budget serves the smaller ones, since no method here looks ahead (the
+    papers' δ = 1/T is that of the largest).
+    """
+    lines = []
+    for place in [name for name in problems if not quick or name in QUICK]:
+        held = problem(place)
+        for one in (CONTESTANTS[name] for name in only):
+            horizon, seeds = one.budgets(held)[-1], one.seeds
+            if quick:
+                horizon, seeds = QUICK_BUDGET, QUICK_SEEDS
+            setting: Setting = {"algorithm": one.name}
+            lines.append(Line(place, one.name, (setting,), horizon, seeds))
+    return lines
+
+
 def _make(options: argparse.Namespace) -> int:
     """Run what is named, then publish all that is stored; a quick run leaves docs as they are."""
     store = store_of(options, OUT)
@@ -56,10 +82,8 @@ def _make(options: argparse.Namespace) -> int:
     publish_runs(everything, store, folder / "runs")
     if not options.quick:
         into_page(PAGE, MARK, section(standings, reached, folder.name))
-    met = sum(one.met for one in reached)
-    print(f"{met} of {len(reached)} goals are met; {folder}")
-    for one in reached:
-        print(f"  {'yes' if one.met else 'NO '}  {one.says}: {one.found}")
+    met = sum(one.holds for one in reached)
+    print_claims(f"{met} of {len(reached)} goals are met; {folder}", reached)
     return status
 
 

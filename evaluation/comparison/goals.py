@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import final
 
 import numpy as np
 
 from evaluation.comparison.summary import AtBudget, Standings
 from evaluation.methods.contestants import AUTO, CONTESTANTS, TPE, UNIFORM
 from evaluation.reports.intervals import Figure
+from evaluation.reports.markdown import Claim
 
 HALF, COVERAGE = 0.5, 0.9
 SECONDS = {200: 1.0, 10_000: 10.0}
@@ -18,46 +17,31 @@ LEVELS = {"median": 0.5, "90th percentile": 0.9}
 MEASURES = {"regret": "cumulative", "simple": "simple"}
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """What is aimed at, what was measured, and whether that is enough."""
-
-    says: str
-    found: str
-    met: bool
-    pools: int  # behind it
-
-    @property
-    def verdict(self) -> str:
-        return "met" if self.met else "**missed**"
-
-
-def goals(standings: Standings) -> list[Goal]:
+def goals(standings: Standings) -> list[Claim]:
     """Return every goal that there are runs for, one kind after the other."""
     budgets = [at for at in standings.budgets if AUTO in at.contestants]
     return [goal for kind in KINDS for at in budgets for goal in kind(at)]
 
 
-def _ranks(at: AtBudget) -> Iterator[Goal]:
+def _ranks(at: AtBudget) -> Iterator[Claim]:
     ranks = at.ranks("regret")
     ours = ranks.pop(AUTO, None)
     if ours and ranks:
         second = min(ranks, key=lambda one: ranks[one].value)
         found = f"{ours}; next {title(second)} {ranks[second]}"
         says = f"T = {at.T}: best average rank in cumulative regret"
-        yield Goal(says, found, ours.value <= ranks[second].value, len(at.pools()))
+        yield Claim(says, found, ours.value <= ranks[second].value, pools=len(at.pools()))
 
 
-def _half_of_tpe(at: AtBudget) -> Iterator[Goal]:
+def _half_of_tpe(at: AtBudget) -> Iterator[Claim]:
     if pools := at.pools(AUTO, TPE):
         ours, theirs = (at.means("regret", who, pools) for who in (AUTO, TPE))
         ratio = Figure.of(np.median(ours / theirs, axis=1))
         says = f"T = {at.T}: cumulative regret at most half of TPE's, median over pools"
-        yield Goal(says, f"{ratio} of it", ratio.value <= HALF, len(pools))
+        yield Claim(says, f"{ratio} of it", ratio.value <= HALF, pools=len(pools))
 
 
-def _simple(at: AtBudget) -> Iterator[Goal]:
+def _simple(at: AtBudget) -> Iterator[Claim]:
     others = [one for one in at.contestants if CONTESTANTS[one].competitor]
     if (pools := at.pools()) and others:
         for word, level in LEVELS.items():
@@ -66,27 +50,27 @@ def _simple(at: AtBudget) -> Iterator[Goal]:
             ours = at.quantile("simple", AUTO, pools, level)
             found = f"{ours:.3g}; best of the others {title(best)} {theirs[best]:.3g}"
             says = f"T = {at.T}: simple regret not worse than the best of the others, {word}"
-            yield Goal(says, found, ours <= theirs[best], len(pools))
+            yield Claim(says, found, ours <= theirs[best], pools=len(pools))
 
 
-def _not_worse_than_uniform(at: AtBudget) -> Iterator[Goal]:
+def _not_worse_than_uniform(at: AtBudget) -> Iterator[Claim]:
     pools = at.pools(AUTO, UNIFORM)
     for measure, word in MEASURES.items() if pools else ():
         worse = [one for one in pools if at.difference(measure, one, AUTO, UNIFORM).low > 0]
         found = f"worse on {', '.join(worse)}" if worse else "on none"
         says = f"T = {at.T}: on no pool worse than uniform in {word} regret"
-        yield Goal(says, found, not worse, len(pools))
+        yield Claim(says, found, not worse, pools=len(pools))
 
 
-def _coverage(at: AtBudget) -> Iterator[Goal]:
+def _coverage(at: AtBudget) -> Iterator[Claim]:
     pools = at.pools(AUTO)
     held = [bool(one) for name in pools for one in at.samples[name, AUTO].covered]
     share = float(np.mean(held))
     says = f"T = {at.T}: the recommendation's interval covers the truth in ≥ 90 % of runs"
-    yield Goal(says, f"{share:.1%} of {len(held)}", share >= COVERAGE, len(pools))
+    yield Claim(says, f"{share:.1%} of {len(held)}", share >= COVERAGE, pools=len(pools))
 
 
-def _time(at: AtBudget) -> Iterator[Goal]:
+def _time(at: AtBudget) -> Iterator[Claim]:
     if limit := SECONDS.get(at.T):
         pools = at.pools(AUTO)
         took = {name: float(np.median(at.values("seconds", AUTO, name))) for name in pools}
@@ -94,10 +78,10 @@ def _time(at: AtBudget) -> Iterator[Goal]:
         middle = float(np.median(list(took.values())))
         found = f"{middle:.3g} s in the median over pools, {took[worst]:.3g} s on {worst}"
         says = f"T = {at.T}: optimiser time under {limit:g} s on every pool"
-        yield Goal(says, found, took[worst] < limit, len(pools))
+        yield Claim(says, found, took[worst] < limit, pools=len(pools))
 
 
-KINDS: tuple[Callable[[AtBudget], Iterator[Goal]], ...] = (
+KINDS: tuple[Callable[[AtBudget], Iterator[Claim]], ...] = (
     *(_ranks, _half_of_tpe, _simple, _not_worse_than_uniform, _coverage, _time),
 )
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.comparison import drawing
-from evaluation.comparison.goals import Goal, goals, title
+from evaluation.comparison.goals import goals, title
 from evaluation.comparison.summary import AtBudget, Standings
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.reports.intervals import Figure
-from evaluation.reports.markdown import rounded, table, write_numbers
+from evaluation.reports.markdown import Claim, rounded, table, write_numbers
 
 PAGE = Path(__file__).parents[2] / "docs" / "results" / "comparison.md"
 MARK = "comparison"
@@ -21,7 +21,7 @@ MEASURES = {
 }
 
 
-def publish(standings: Standings, folder: Path) -> list[Goal]:
+def publish(standings: Standings, folder: Path) -> list[Claim]:
     """Write pictures and numbers into a folder; return the goals."""
     folder.mkdir(parents=True, exist_ok=True)
     drawing.ranks(standings).savefig(folder / "ranks.png", dpi=110)
@@ -33,12 +33,12 @@ def publish(standings: Standings, folder: Path) -> list[Goal]:
     return reached
 
 
-def numbers(standings: Standings, reached: list[Goal]) -> dict[str, object]:
+def numbers(standings: Standings, reached: list[Claim]) -> dict[str, object]:
     """Return every number of the page and what it is made of."""
     budgets = {at.T: at for at in standings.budgets}
     return {
         "goals": [
-            {"goal": one.says, "measured": one.found, "met": one.met, "pools": one.pools}
+            {"goal": one.says, "measured": one.found, "met": one.holds, "pools": one.pools}
             for one in reached
         ],
         "ranks": [
@@ -64,10 +64,13 @@ def _interval(found: Figure) -> dict[str, float]:
     return {name: rounded(getattr(found, name)) for name in ("value", "low", "high")}
 
 
-def section(standings: Standings, reached: list[Goal], folder: str) -> str:
+def section(standings: Standings, reached: list[Claim], folder: str) -> str:
     """Return the page's part that is made of runs, in Markdown; pictures lie in a folder."""
     budgets = standings.budgets
-    rows = [(one.says, one.found, str(one.pools), one.verdict) for one in reached]
+    rows = [
+        (one.says, one.found, str(one.pools), "met" if one.holds else "**missed**")
+        for one in reached
+    ]
     parts = ["## Goals", table(("goal", "measured", "pools", ""), rows), "## All pools"]
     parts += [f"![{name}]({folder}/{name}.png)" for name in ("ranks", "times")]
     parts += [_budget(at) for at in budgets]

@@ -15,7 +15,7 @@ from evaluation.papers.report import PAGES, RESULTS, publish, section
 from evaluation.papers.settings import sweep
 from evaluation.problems import nasbench101
 from evaluation.problems.papers import problem
-from evaluation.reports.markdown import into_page
+from evaluation.reports.markdown import into_page, print_claims
 from evaluation.runs.options import are_known, run_missing, shared_parser, store_of, told
 
 OUT = Path(__file__).parents[1] / "out" / "papers"
@@ -62,9 +62,8 @@ def _make(plates: list[Plate], options: argparse.Namespace) -> int:
 def _publish(plate: Plate, runs: Runs, *, quick: bool) -> None:
     folder = OUT / "quick" if quick else RESULTS
     claims = publish(plate, runs, folder)
-    theirs = [claim.agrees for claim in claims if not claim.ours]
-    print(f"{plate.name}: {sum(theirs)} of {len(theirs)} claims hold; {folder / plate.name}.png")
-    for claim in claims:
-        print(f"  {'yes' if claim.agrees else 'NO '}  {claim.says}: {claim.found}")
+    theirs = [claim.holds for claim in claims if not claim.ours]
+    held = f"{sum(theirs)} of {len(theirs)} claims hold"
+    print_claims(f"{plate.name}: {held}; {folder / plate.name}.png", claims)
     if not quick:
         into_page(PAGES / f"{plate.paper}.md", plate.name, section(plate, runs, claims))

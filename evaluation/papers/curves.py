@@ -61,9 +61,9 @@ class Runs:
 
     def each(self, history: int = 0) -> Iterator[Runs]:
         """Yield the parts by problem."""
-        return (self.of(problem=name, history=history) for name in self.all("problem"))
+        return (self.of(problem=name, history=history) for name in self.names("problem"))
 
-    def all(self, field: str) -> list[str]:
+    def names(self, field: str) -> list[str]:
         """Return every problem, label or panel, in the order of the lines."""
         return list(dict.fromkeys(getattr(line, field) for line in self.lines))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.papers.curves import Runs, band, number
-from evaluation.papers.plates import Claim, Plate
+from evaluation.papers.plates import Plate
 from evaluation.problems.papers import problem
-from evaluation.reports.markdown import rounded, table, write_numbers
+from evaluation.reports.markdown import Claim, rounded, table, write_numbers
 from evaluation.runs.cells import Store
 from evaluation.runs.lines import Line
 
@@ -33,7 +33,7 @@ def publish(plate: Plate, runs: Runs, folder: Path) -> list[Claim]:
             {
                 "ours" if claim.ours else "paper": claim.says,
                 "measured": claim.found,
-                "agrees": claim.agrees,
+                "agrees": claim.holds,
             }
             for claim in claims
         ],
@@ -77,7 +77,7 @@ def section(plate: Plate, runs: Runs, claims: list[Claim]) -> str:
         (
             f"{'(ours) ' if claim.ours else ''}{claim.says}",
             claim.found,
-            "yes" if claim.agrees else "**no**",
+            "yes" if claim.holds else "**no**",
         )
         for claim in claims
     ]

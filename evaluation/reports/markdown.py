@@ -1,10 +1,35 @@
-"""Pages: tables, pictures, and sections that are written again."""
+"""Pages: claims with what was measured, tables, and sections that are written again."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is said, what was measured, and whether it holds.
+
+    What is said of BBKB or of MINI holds if the better of its two variants has it, unless the paper
+    says both. On the papers' pages a statement that is `ours` is marked so and not counted.
+    """
+
+    says: str
+    found: str
+    holds: bool
+    ours: bool = False
+    pools: int = 0  # of the comparison, behind it
+
+
+def print_claims(head: str, claims: Iterable[Claim]) -> None:
+    """Print a head, and a line per claim."""
+    print(head)
+    for one in claims:
+        print(f"  {'yes' if one.holds else 'NO '}  {one.says}: {one.found}")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -10,8 +10,7 @@ import traceback
 from importlib import import_module
 from typing import Any, cast
 
-from evaluation.speed.machine import describe, measure_floor
-from evaluation.speed.meter import Meter
+from evaluation.speed.machine import Meter, describe, measure_floor
 from evaluation.speed.results import Figures, Settings, Subject
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")

@@ -9,7 +9,7 @@ import numpy as np
 from evaluation.methods import transcriptions
 from evaluation.methods.peers import PEERS, Peer, rkhs_beta
 from evaluation.problems.speed import Problem
-from evaluation.speed.meter import Meter
+from evaluation.speed.machine import Meter
 from evaluation.speed.results import Figures, Settings
 from evaluation.speed.runs import of_run, problem_of, run, told
 from noregret.arrays import Indices, Vector

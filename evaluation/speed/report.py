@@ -8,27 +8,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from evaluation.reports import markdown
+from evaluation.reports.drawing import canvas
 from evaluation.speed.goals import GB, Case, judge, seconds, slope, touched
 from evaluation.speed.machine import floor_seconds
 from evaluation.speed.results import Figures, Read, Results, Settings, Subject
 
-METHOD = """\
-Every measurement runs in a process of its own on fixed BLAS threads. Seconds are those of the
-optimiser: from making the pool to the last `tell`, the function's values being looked up. Where a
-range is given it is over the seeds, and the figure is their median. Peak memory is of the whole
-process, Python, NumPy and the problem included; "of it run" is how much it grew. Passes say
-how often a row of the pool was refreshed, touched which share of the pool an update looked at.
-The floor is the time that the machine needs at best to read the bytes, or do the flops, that the
-library counted: bandwidth by reading 1 GiB, flops by a large float64 matrix product, both measured
-at the start of the run. Regret is an evaluation's, on average.
-
-The problem: standard-normal rows with d = 8, RBF with lengthscale 12.5 (Matérn-5/2: 25; a
-lengthscale a feature: 6.25 to 25), f = Σ aᵢ k(cᵢ, ·) with 40 standard-normal centres and
-coefficients of sum zero, scaled to RKHS norm 1, noise_std 0.05. Pool, f, seed and the noise of the
-t-th evaluation are the same for every competitor. Transcriptions are the papers' pseudo-code in
-vectorised NumPy with lazy UCBs (BBKB 2020, appendix A.3), and draw the same dictionaries. Molecules
-are read from the folder that NOREGRET_DATA names, or from ../shared/data beside the checkout.
-"""
+METHOD = Path(__file__).with_name("method.md").read_text()
 AXES = {
     "T": "evaluations",
     "N": "candidates in the pool",
@@ -96,11 +81,7 @@ def plot(case: Case, results: Results, folder: Path) -> Path | None:
     lines = series_of(case, results)
     if not lines:
         return None
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.5, 4.5), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = canvas(1, 1, width=7.5, height=4.0)
     axes = figure.subplots()
     for at, (name, line) in enumerate(lines.items()):
         x, y = zip(*sorted(line), strict=True)

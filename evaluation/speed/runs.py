@@ -23,7 +23,7 @@ from evaluation.problems.speed import (
     make_molecules,
     make_problem,
 )
-from evaluation.speed.meter import Meter
+from evaluation.speed.machine import Meter
 from evaluation.speed.results import Figures, Settings
 from noregret.arrays import Indices, Matrix, Vector
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.comparison import command as comparison
-from evaluation.comparison.lineup import QUICK, QUICK_BUDGET, QUICK_SEEDS
+from evaluation.comparison.command import QUICK, QUICK_BUDGET, QUICK_SEEDS
 from evaluation.data.files import Missing
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.papers import command as papers

@@ -12,7 +12,8 @@ from itertools import product
 import numpy as np
 
 from evaluation.papers.curves import Band, Runs
-from evaluation.papers.plates import Claim, plates
+from evaluation.papers.plates import plates
+from evaluation.reports.markdown import Claim
 
 OURS = GLOBAL, LOCAL = "Global-BBKB", "GlobalLocal-BBKB"
 EVOLUTION, GREEDY = "REG-EVOLUTION", "EPS-GREEDY"
@@ -42,14 +43,14 @@ def fraction_of_the_time(runs: Runs) -> Iterator[Claim]:
 
 def robust(runs: Runs) -> Iterator[Claim]:
     """Robust for a wider range of σ: nearly the best of all methods at more bandwidths."""
-    widths = runs.all("panel")
+    widths = runs.names("panel")
     counts: dict[str, int] = {}
     for width in widths:
         part = runs.of(panel=width)
         last = part.ends("regret ratio")
         last.pop(GREEDY, None)
         least = min(last.values())
-        for label in part.all("label"):
+        for label in part.names("label"):
             if label in last:
                 counts[label] = counts.get(label, 0) + (last[label] <= NEARLY * least)
     ascending = sorted(counts, key=counts.__getitem__)
@@ -63,7 +64,7 @@ def robust(runs: Runs) -> Iterator[Claim]:
 
 def whatever_was_taken(runs: Runs) -> Iterator[Claim]:
     """Figure 1's claim under each choice that the paper leaves open, against GP-BUCB alone."""
-    for one, limit in product(runs.each(), runs.all("panel")):
+    for one, limit in product(runs.each(), runs.names("panel")):
         part = one.of(panel=limit)
         last = part.ends("regret ratio")
         says = f"{part.title}, {limit}: BBKB achieves a smaller regret than GP-BUCB"

@@ -10,8 +10,9 @@ import numpy as np
 
 import noregret as nr
 from evaluation.papers.curves import Runs
-from evaluation.papers.plates import Claim, Plate
+from evaluation.papers.plates import Plate
 from evaluation.reports.drawing import canvas
+from evaluation.reports.markdown import Claim
 from noregret.arrays import Matrix, Vector
 
 if TYPE_CHECKING:

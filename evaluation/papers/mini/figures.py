@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluation.papers.curves import Band, Runs
-from evaluation.papers.drawing import Panel, under_all
-from evaluation.papers.plates import Claim, plates
+from evaluation.papers.plates import Panel, plates, under_all
 from evaluation.reports.drawing import canvas
+from evaluation.reports.markdown import Claim
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

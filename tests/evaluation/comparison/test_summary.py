@@ -12,11 +12,12 @@ import pytest
 from matplotlib.image import imread
 
 from evaluation.comparison import drawing
-from evaluation.comparison.goals import Goal, goals
+from evaluation.comparison.goals import goals
 from evaluation.comparison.report import numbers, publish, section
 from evaluation.comparison.summary import AtBudget, Sample, Standings
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.reports.intervals import Figure
+from evaluation.reports.markdown import Claim
 from evaluation.runs.cells import Cell, Store
 from evaluation.runs.lines import Line
 from evaluation.runs.reading import Reading
@@ -111,27 +112,27 @@ def test_figures_read_as_a_number_with_its_interval() -> None:
     assert str(Figure.of(np.array([0.5, 0.5, 0.5]))) == "0.5"
 
 
-def found(held: Standings, word: str) -> list[Goal]:
+def found(held: Standings, word: str) -> list[Claim]:
     return [one for one in goals(held) if word in one.says]
 
 
 def test_the_best_average_rank_is_a_goal() -> None:
     (goal,) = found(THREE, "average rank")
-    assert goal.met  # a tie is the best rank
+    assert goal.holds  # a tie is the best rank
     worse = Standings({**THREE.samples, ("a", "auto", 200): sample([0.5, 0.5])})
     (goal,) = found(worse, "average rank")
-    assert not goal.met
-    assert goal.verdict == "**missed**"
+    assert not goal.holds
+    assert "| **missed** |" in section(worse, [goal], "comparison")
     assert "Optuna TPE 1" in goal.found
 
 
 def test_half_of_tpe_is_a_median_over_pools() -> None:
     (goal,) = found(THREE, "half of TPE")  # 0.25 and 1.5
     assert goal.found.startswith("0.875 ")
-    assert not goal.met
+    assert not goal.holds
     better = Standings({**THREE.samples, ("b", "auto", 200): sample([0.15, 0.15])})
     (goal,) = found(better, "half of TPE")  # 0.25 and 0.75
-    assert goal.met
+    assert goal.holds
 
 
 def test_simple_regret_is_held_against_the_best_of_the_others() -> None:
@@ -141,9 +142,9 @@ def test_simple_regret_is_held_against_the_best_of_the_others() -> None:
         a_uniform_50=sample([1.0, 1.0], simple=[0.0, 0.0]),  # a floor, not one of the others
     )
     median, tail = found(held, "best of the others")
-    assert median.met
+    assert median.holds
     assert "0.1; best of the others Optuna TPE 0.2" in median.found
-    assert not tail.met
+    assert not tail.holds
 
 
 def test_worse_than_uniform_is_said_where_the_interval_says_so() -> None:
@@ -155,17 +156,17 @@ def test_worse_than_uniform_is_said_where_the_interval_says_so() -> None:
     )
     cumulative, simple = found(held, "worse than uniform")
     assert cumulative.found == "worse on a"  # b is higher too, but scatters
-    assert not cumulative.met
-    assert simple.met
+    assert not cumulative.holds
+    assert simple.holds
 
 
 def test_no_interval_covers_nothing() -> None:
     held = standings(a_auto_50=sample([1.0] * 10, covered=[True] * 9 + [None]))
     (goal,) = found(held, "covers")
-    assert goal.met
+    assert goal.holds
     assert goal.found == "90.0% of 10"
     held = standings(a_auto_50=sample([1.0] * 10, covered=[True] * 8 + [None, False]))
-    assert not found(held, "covers")[0].met
+    assert not found(held, "covers")[0].holds
 
 
 def test_time_is_that_of_the_slowest_pool() -> None:
@@ -176,7 +177,7 @@ def test_time_is_that_of_the_slowest_pool() -> None:
         a_auto_1000=sample([1.0], seconds=99.0),  # no goal
     )
     short, long = found(held, "optimiser time")
-    assert (short.met, long.met) == (False, True)
+    assert (short.holds, long.holds) == (False, True)
     assert "1.5 s on b" in short.found
 
 

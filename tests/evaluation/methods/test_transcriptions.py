@@ -14,7 +14,7 @@ from evaluation.data import files
 from evaluation.methods.transcriptions import ALGORITHMS
 from evaluation.problems.speed import MOLECULES, NORM_BOUND, Problem, make_molecules, make_problem
 from evaluation.speed import measure
-from evaluation.speed.meter import Meter
+from evaluation.speed.machine import Meter
 from evaluation.speed.races import transcription
 from evaluation.speed.results import Settings
 from evaluation.speed.runs import MARKS, loop, marks_of, run

@@ -68,7 +68,7 @@ def test_a_plate_is_drawn_and_its_numbers_are_those_of_the_runs(name: str, tmp_p
     numbers = json.loads((tmp_path / f"{name}.json").read_text())
     shown = [line for line in lines if line.history in plate.histories]
     assert len(numbers["lines"]) == len(shown)
-    assert [claim["agrees"] for claim in numbers["claims"]] == [claim.agrees for claim in claims]
+    assert [claim["agrees"] for claim in numbers["claims"]] == [claim.holds for claim in claims]
     for line, entry in zip(shown, numbers["lines"], strict=True):
         records = line.runs(store)
         assert entry["repetitions"] == 2

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from evaluation.comparison.command import main
-from evaluation.comparison.lineup import QUICK_BUDGET, lineup
+from evaluation.comparison.command import QUICK_BUDGET, lineup, main
 from evaluation.methods import as_printed as papers
 from evaluation.methods import botorch, contestants, optuna
 from evaluation.methods.contestants import CONTESTANTS, Contestant
@@ -221,7 +220,7 @@ def test_constant_features_have_no_spread_to_divide_by() -> None:
 
 
 def test_the_lineup_is_everybody_at_the_largest_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluation.comparison.lineup.problem", lambda _: numeric(noise=NOISE))
+    monkeypatch.setattr("evaluation.comparison.command.problem", lambda _: numeric(noise=NOISE))
     lines = lineup(problems=["branin", "oer"])
     assert len(lines) == 2 * len(CONTESTANTS)
     horizons = {line.label: line.horizon for line in lines}
@@ -236,7 +235,7 @@ def test_a_stopped_comparison_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
     """What is finished is not run again, and low seeds come first."""
     held = numeric(noise=NOISE)
     with_problem(monkeypatch, held)
-    monkeypatch.setattr("evaluation.comparison.lineup.problem", lambda _: held)
+    monkeypatch.setattr("evaluation.comparison.command.problem", lambda _: held)
     lines = lineup(only=["uniform"], problems=["branin", "oer"])
     store, ran = Store(tmp_path), list[Cell]()
 
@@ -269,7 +268,7 @@ def test_the_command_runs_draws_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("evaluation.comparison.command.OUT", tmp_path)
-    monkeypatch.setattr("evaluation.comparison.lineup.QUICK", ("branin",))
+    monkeypatch.setattr("evaluation.comparison.command.QUICK", ("branin",))
     command = ["--quick", "--jobs", "1", "--only", "uniform,mini-gp-ucb", "--problems", "branin"]
     assert main([*command, "--draw"]) == 1
     assert "nothing has been run yet" in capsys.readouterr().err

@@ -8,9 +8,8 @@ import pytest
 
 from evaluation.speed import __main__ as command
 from evaluation.speed.cases import CASES
-from evaluation.speed.machine import describe
+from evaluation.speed.machine import Meter, describe
 from evaluation.speed.measure import measured
-from evaluation.speed.meter import Meter
 from evaluation.speed.report import write_report
 from evaluation.speed.results import Figures, Results, Subject
 from evaluation.speed.runs import refits

@@ -7,8 +7,7 @@ import pytest
 
 from evaluation.methods.library import make_optimizer, work_of
 from evaluation.problems.speed import make_problem
-from evaluation.speed.machine import floor_seconds, measure_floor
-from evaluation.speed.meter import Meter
+from evaluation.speed.machine import Meter, floor_seconds, measure_floor
 from evaluation.speed.report import moved_gb, over_floor, passes
 from evaluation.speed.results import Figures
 
