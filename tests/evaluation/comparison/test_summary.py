@@ -18,7 +18,7 @@ from evaluation.comparison.summary import AtBudget, Sample, Standings
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.reports.intervals import Figure
 from evaluation.reports.markdown import Claim
-from evaluation.runs.cells import Cell, Store
+from evaluation.runs.cells import Store
 from evaluation.runs.lines import Line
 from evaluation.runs.reading import Reading
 
@@ -30,21 +30,17 @@ def sample(
     covered: Sequence[bool | None] = (),
 ) -> Sample:
     n = len(regret)
-    return Sample(
-        regret=np.array(regret),
-        simple=np.array(regret if simple is None else simple),
-        seconds=np.full(n, seconds),
-        unique=np.full(n, 7.0),
-        covered=tuple(covered) or (True,) * n,
-    )
+    simple, covered = regret if simple is None else simple, tuple(covered) or (True,) * n
+    took, unique = np.full(n, seconds), np.full(n, 7.0)
+    return Sample(np.array(regret), np.array(simple), took, unique, tuple(covered))
 
 
-def standings(**held: Sample) -> Standings:
-    """Names are problem, contestant and budget, as in a_tpe_200."""
-    points = {}
+def standings(base: Standings | None = None, **held: Sample | Sequence[float]) -> Standings:
+    """Names are problem, contestant and budget, as in a_tpe_200; a list is of regrets."""
+    points = dict(base.samples) if base else {}
     for name, one in held.items():
         pool, who, budget = name.split("_")
-        points[pool, who, int(budget)] = one
+        points[pool, who, int(budget)] = one if isinstance(one, Sample) else sample(one)
     return Standings(points)
 
 
@@ -53,14 +49,9 @@ def at(held: Standings) -> AtBudget:
     return only
 
 
-THREE = standings(
-    a_auto_200=sample([0.1, 0.1]),
-    a_tpe_200=sample([0.4, 0.4]),
-    a_uniform_200=sample([1.0, 1.0]),
-    b_auto_200=sample([0.3, 0.3]),
-    b_tpe_200=sample([0.2, 0.2]),
-    b_uniform_200=sample([0.9, 0.9]),
-)
+A = standings(a_auto_200=[0.1, 0.1], a_tpe_200=[0.4, 0.4], a_uniform_200=[1.0, 1.0])
+THREE = standings(A, b_auto_200=[0.3, 0.3], b_tpe_200=[0.2, 0.2], b_uniform_200=[0.9, 0.9])
+SO_FAR = standings(a_auto_50=[0.5], b_tpe_50=[0.7, 0.9])  # on no pool has everybody been run
 
 
 def test_ranks_are_averaged_over_pools() -> None:
@@ -70,14 +61,14 @@ def test_ranks_are_averaged_over_pools() -> None:
 
 
 def test_equal_means_share_a_rank() -> None:
-    held = standings(a_auto_50=sample([0.0]), a_tpe_50=sample([0.0]), a_uniform_50=sample([1.0]))
+    held = standings(a_auto_50=[0.0], a_tpe_50=[0.0], a_uniform_50=[1.0])
     ranks = at(held).ranks("simple")
     assert [ranks[who].value for who in ("auto", "tpe", "uniform")] == [1.5, 1.5, 3.0]
 
 
 def test_only_pools_that_all_have_run_are_ranked() -> None:
     """A method that was run on easy pools only would look good."""
-    held = Standings({**THREE.samples, ("c", "auto", 200): sample([0.0])})
+    held = standings(THREE, c_auto_200=[0.0])
     assert at(held).pools() == ["a", "b"]
     assert at(held).pools("auto") == ["a", "b", "c"]
     assert at(held).ranks("regret")["auto"].value == 1.5
@@ -86,7 +77,7 @@ def test_only_pools_that_all_have_run_are_ranked() -> None:
 def test_intervals_are_those_of_means_of_seeds_drawn_again() -> None:
     """Against the normal interval of a mean, which many seeds must come near to."""
     values = np.random.default_rng(0).normal(1.0, 0.2, size=400)
-    held = standings(a_auto_50=sample(values.tolist()))
+    held = standings(a_auto_50=values.tolist())
     found = at(held).across("regret", "auto", ["a"])
     half = 1.96 * values.std() / 20
     assert found.value == pytest.approx(values.mean())
@@ -101,10 +92,13 @@ def test_a_difference_is_of_the_first_to_the_second() -> None:
 
 def test_quantiles_count_every_pool_alike() -> None:
     """Four runs of one pool must not outweigh one run of another."""
-    held = standings(a_tpe_50=sample([0.0, 0.0, 0.0, 0.0]), b_tpe_50=sample([1.0]))
-    assert at(held).quantile("simple", "tpe", ["a", "b"], 0.5) == 0.0
-    assert at(held).quantile("simple", "tpe", ["a", "b"], 0.51) == 1.0
-    assert at(held).quantile("simple", "tpe", ["a"], 0.9) == 0.0
+    held = standings(a_tpe_50=[0.0, 0.0, 0.0, 0.0], b_tpe_50=[1.0])
+    for pools, level, expected in (
+        (["a", "b"], 0.5, 0.0),
+        (["a", "b"], 0.51, 1.0),
+        (["a"], 0.9, 0.0),
+    ):
+        assert at(held).quantile("simple", "tpe", pools, level) == expected
 
 
 def test_figures_read_as_a_number_with_its_interval() -> None:
@@ -119,7 +113,7 @@ def found(held: Standings, word: str) -> list[Claim]:
 def test_the_best_average_rank_is_a_goal() -> None:
     (goal,) = found(THREE, "average rank")
     assert goal.holds  # a tie is the best rank
-    worse = Standings({**THREE.samples, ("a", "auto", 200): sample([0.5, 0.5])})
+    worse = standings(THREE, a_auto_200=[0.5, 0.5])
     (goal,) = found(worse, "average rank")
     assert not goal.holds
     assert "| **missed** |" in section(worse, [goal], "comparison")
@@ -130,8 +124,7 @@ def test_half_of_tpe_is_a_median_over_pools() -> None:
     (goal,) = found(THREE, "half of TPE")  # 0.25 and 1.5
     assert goal.found.startswith("0.875 ")
     assert not goal.holds
-    better = Standings({**THREE.samples, ("b", "auto", 200): sample([0.15, 0.15])})
-    (goal,) = found(better, "half of TPE")  # 0.25 and 0.75
+    (goal,) = found(standings(THREE, b_auto_200=[0.15, 0.15]), "half of TPE")  # 0.25 and 0.75
     assert goal.holds
 
 
@@ -151,8 +144,8 @@ def test_worse_than_uniform_is_said_where_the_interval_says_so() -> None:
     held = standings(
         a_auto_50=sample([1.2, 1.3, 1.2, 1.3], simple=[0.5] * 4),
         a_uniform_50=sample([1.0, 1.1, 1.0, 1.1], simple=[0.5] * 4),
-        b_auto_50=sample([1.2, 0.2, 1.4, 1.6]),
-        b_uniform_50=sample([1.0, 1.1, 1.0, 1.1]),
+        b_auto_50=[1.2, 0.2, 1.4, 1.6],
+        b_uniform_50=[1.0, 1.1, 1.0, 1.1],
     )
     cumulative, simple = found(held, "worse than uniform")
     assert cumulative.found == "worse on a"  # b is higher too, but scatters
@@ -161,12 +154,12 @@ def test_worse_than_uniform_is_said_where_the_interval_says_so() -> None:
 
 
 def test_no_interval_covers_nothing() -> None:
-    held = standings(a_auto_50=sample([1.0] * 10, covered=[True] * 9 + [None]))
-    (goal,) = found(held, "covers")
-    assert goal.holds
-    assert goal.found == "90.0% of 10"
-    held = standings(a_auto_50=sample([1.0] * 10, covered=[True] * 8 + [None, False]))
-    assert not found(held, "covers")[0].holds
+    for covered, share, enough in (
+        ([True] * 9 + [None], "90.0% of 10", True),
+        ([True] * 8 + [None, False], "80.0% of 10", False),
+    ):
+        (goal,) = found(standings(a_auto_50=sample([1.0] * 10, covered=covered)), "covers")
+        assert (goal.holds, goal.found) == (enough, share)
 
 
 def test_time_is_that_of_the_slowest_pool() -> None:
@@ -182,7 +175,7 @@ def test_time_is_that_of_the_slowest_pool() -> None:
 
 
 def test_no_goal_without_runs_of_ours() -> None:
-    held = standings(a_tpe_50=sample([1.0]), a_uniform_50=sample([1.0]))
+    held = standings(a_tpe_50=[1.0], a_uniform_50=[1.0])
     assert goals(held) == []
 
 
@@ -201,17 +194,14 @@ def reading(scale: float) -> Reading:
 
 def test_readings_become_ratios_over_uniform(tmp_path: Path) -> None:
     """100 over 50 draws that lose 2 on average: no better than uniform."""
-    store = Store(tmp_path)
+    store, line = Store(tmp_path), Line("a", "tpe", ({"algorithm": "tpe"},), 200, 20)
     for seed, scale in ((0, 1.0), (2, 0.5)):  # 1 is still missing
-        cell = Cell.of("a", {"algorithm": "tpe"}, horizon=200, repetition=seed)
-        store.write(cell, reading(scale))
-    line = Line("a", "tpe", ({"algorithm": "tpe"},), 200, 20)
+        store.write(line.wanted(store)[seed], reading(scale))
     held = Standings.of([line], store)
     assert [one.T for one in held.budgets] == [50, 200]
-    assert held.samples["a", "tpe", 50].regret.tolist() == [1.0, 0.5]
-    assert held.samples["a", "tpe", 200].regret.tolist() == [0.5, 0.25]
-    assert held.samples["a", "tpe", 50].simple.tolist() == [0.5, 0.25]
-    assert held.samples["a", "tpe", 200].covered == (True, True)
+    early, late = (held.samples["a", "tpe", T] for T in (50, 200))
+    assert (early.regret.tolist(), late.regret.tolist()) == ([1.0, 0.5], [0.5, 0.25])
+    assert (early.simple.tolist(), late.covered) == ([0.5, 0.25], (True, True))
 
 
 def everybody() -> Standings:
@@ -256,26 +246,16 @@ def test_no_label_stands_on_another(lowest: float) -> None:
         picture.draw_without_rendering()
         for axes in picture.axes:
             for axis in (axes.xaxis, axes.yaxis):
-                boxes = [
-                    one.get_window_extent()
-                    for one in axis.get_ticklabels(which="both")
-                    if one.get_text()
-                ]
+                labels = axis.get_ticklabels(which="both")
+                boxes = [one.get_window_extent() for one in labels if one.get_text()]
                 assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
-def test_pictures_of_what_has_been_run_so_far(tmp_path: Path) -> None:
-    """Where nobody can be ranked, the picture says so."""
-    held = standings(a_auto_50=sample([0.5]), b_tpe_50=sample([0.7, 0.9]))
-    said = [one.get_text() for axes in drawing.ranks(held).axes for one in axes.texts]
+def test_pictures_and_a_table_of_what_has_been_run_so_far(tmp_path: Path) -> None:
+    """Where nobody can be ranked, the picture says so; pools that wait do not stop the page."""
+    said = [one.get_text() for axes in drawing.ranks(SO_FAR).axes for one in axes.texts]
     assert said == ["not all have been run on any problem yet"] * 2
-    publish(held, tmp_path)
+    page = section(SO_FAR, publish(SO_FAR, tmp_path), "comparison")
     assert imread(tmp_path / "regret.png").std() > 0.01
-
-
-def test_a_table_of_what_has_been_run_so_far() -> None:
-    """Pools that wait for somebody must not stop the page."""
-    held = standings(a_auto_50=sample([0.5]), b_tpe_50=sample([0.7, 0.9]))
-    page = section(held, goals(held), "comparison")
     assert "No pool has been run by everybody yet." in page
     assert "| b |  | **0.8** |" in page

@@ -25,6 +25,12 @@ BEST = {  # by hand, from the data's description
 }
 
 
+def line(N: int, **noise: float) -> Problem:
+    """Candidates 0 to N − 1, each worth its number."""
+    listing = measured(("x",), np.arange(float(N))[:, None])
+    return recorded("some", "Some", listing, np.arange(float(N)), **noise)
+
+
 @pytest.fixture(scope="module", params=COUNTS)
 def held(request: pytest.FixtureRequest) -> Problem:
     try:
@@ -79,19 +85,15 @@ def test_noise_is_a_twentieth_of_the_range(monkeypatch: pytest.MonkeyPatch) -> N
     some = "Some", measured(("x",), np.arange(3.0)[:, None]), np.array([1.0, 5.0, 21.0])
     monkeypatch.setitem(RECORDED, "some", lambda: some)
     exact, noisy = comparison.as_recorded("some"), comparison.with_noise("some")
-    rng = np.random.default_rng(0)
-    assert exact.noise_std == 0
-    assert noisy.noise_std == 1.0
-    assert noisy.name == "some-noisy"
-    assert noisy.feedback(np.full(10_000, 2), rng).std() == pytest.approx(1.0, abs=0.03)
+    assert (exact.noise_std, noisy.noise_std, noisy.name) == (0, 1.0, "some-noisy")
+    answers = noisy.feedback(np.full(10_000, 2), np.random.default_rng(0))
+    assert answers.std() == pytest.approx(1.0, abs=0.03)
 
 
 def test_budgets_end_at_the_candidates_without_noise() -> None:
     """Nothing is left to learn once all was seen, unless answers scatter."""
-    listing = measured(("x",), np.arange(200.0)[:, None])
-    values = np.arange(200.0)
-    assert recorded("some", "Some", listing, values).budgets == (50, 200)
-    assert recorded("some", "Some", listing, values, noise=base.NOISE).budgets == base.BUDGETS
+    assert line(200).budgets == (50, 200)
+    assert line(200, noise=base.NOISE).budgets == base.BUDGETS
     assert problem("branin").budgets == base.BUDGETS
 
 
@@ -111,17 +113,18 @@ def test_clicks_come_at_their_rates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "top"),
+    ("name", "where"),
     [
-        (problem("branin"), [[np.pi, 2.275]]),
-        (problem("hartmann6"), [[0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]]),
-        (problem("ackley10"), [[0.0] * 10]),
+        ("branin", [np.pi, 2.275]),
+        ("hartmann6", [0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]),
+        ("ackley10", [0.0] * 10),
     ],
 )
-def test_functions_have_their_known_maxima(function: Problem, top: list[list[float]]) -> None:
+def test_functions_have_their_known_maxima(name: str, where: list[float]) -> None:
     """Regret is counted from there."""
+    function = problem(name)
     assert isinstance(function.domain, nr.Box)
-    assert function.truth(np.array(top))[0] == pytest.approx(function.best, abs=1e-5)
+    assert function.truth(np.array([where]))[0] == pytest.approx(function.best, abs=1e-5)
     drawn = function.domain.shown(function.domain.sample(4000, np.random.default_rng(1)))
     assert function.truth(drawn).max() < function.best
     assert function.gaps(drawn).mean() == pytest.approx(function.uniform, rel=0.05)
@@ -129,19 +132,13 @@ def test_functions_have_their_known_maxima(function: Problem, top: list[list[flo
 
 
 def test_a_box_speaks_in_points_and_a_pool_in_rows() -> None:
-    flat = problem("branin")
-    opt = nr.uniform(flat.domain, batch_size=4)
-    batch = opt.ask()
-    points = flat.batch(batch)
-    opt.tell(batch, flat.truth(points))
-    assert points.shape == (4, 2)
-    assert flat.truth(flat.recommended(opt.best()))[0] == flat.truth(points).max()
-    pool = recorded("some", "Some", measured(("x",), np.arange(9.0)[:, None]), np.arange(9.0))
-    opt = nr.uniform(pool.domain, batch_size=4)
-    batch = opt.ask()
-    rows = pool.batch(batch)
-    opt.tell(batch, pool.truth(rows))
-    assert pool.recommended(opt.best()).tolist() == [rows.max()]
+    for held, shape in ((problem("branin"), (4, 2)), (line(9), (4,))):
+        opt = nr.uniform(held.domain, batch_size=4)
+        batch = opt.ask()
+        points = held.batch(batch)
+        opt.tell(batch, held.truth(points))
+        assert points.shape == shape
+        assert held.truth(held.recommended(opt.best())).tolist() == [held.truth(points).max()]
 
 
 def test_the_order_of_a_table_tells_nothing() -> None:
@@ -175,37 +172,29 @@ def test_tables_keep_numbers_and_spread_words() -> None:
     assert listing.groups == ((0, 1), (2,))
 
 
-def space() -> Space:
-    rate = np.array([0.001, 0.001, 0.1, 0.1])
-    return Space.of({"rate": rate, "act": ["relu", "tanh", "relu", "tanh"]}, log=["rate"])
+RATES = Space.of(
+    {"rate": np.array([0.001, 0.001, 0.1, 0.1]), "act": ["relu", "tanh"] * 2}, log=["rate"]
+)
+# (u, 0) is missing: u with another number is nearer than v with the same one.
+MIXED = Space.of({"c": ["u", "v"], "x": np.array([0.9, 0.0])})
 
 
 @pytest.mark.parametrize(
-    ("point", "row"),
+    ("space", "point", "row"),
     [
-        ([0.001, 0], 0),
-        ([0.1, 1], 3),
-        ([0.009, 1], 1),  # below the middle of the logarithms
-        ([0.011, 1], 3),
-        ([0.05, 0], 2),
+        *((RATES, [0.001, 0], 0), (RATES, [0.1, 1], 3), (RATES, [0.05, 0], 2)),
+        *((RATES, [0.009, 1], 1), (RATES, [0.011, 1], 3)),  # around the middle of the logarithms
+        *((MIXED, [0.0, 0.1], 0), (MIXED, [0.0, -0.1], 1)),
+        (Space.of({"x": np.array([2.0, 2.0])}), [2.0], 0),
     ],
 )
 def test_the_nearest_member_by_scaled_numbers_and_equal_categories(
-    point: list[float], row: int
+    space: Space, point: list[float], row: int
 ) -> None:
-    assert space().nearest(np.array(point)) == row
-
-
-def test_a_category_that_differs_counts_like_a_whole_range() -> None:
-    """(u, 0) is missing: u with another number is nearer than v with the same one."""
-    held = Space.of({"c": ["u", "v"], "x": np.array([0.9, 0.0])})
-    assert held.nearest(np.array([0.0, 0.1])) == 0
-    assert held.nearest(np.array([0.0, -0.1])) == 1
+    assert space.nearest(np.array(point)) == row
 
 
 def test_a_constant_number_is_no_distance() -> None:
-    held = Space.of({"x": np.array([2.0, 2.0])})
-    assert held.nearest(np.array([2.0])) == 0
     assert Parameter("x", 2.0, 2.0).unit(np.array([2.0])).tolist() == [0.0]
 
 
