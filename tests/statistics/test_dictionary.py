@@ -22,9 +22,10 @@ import noregret as nr
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.policies import Purpose, stream
-from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, subset
+from noregret.posteriors import ExactPosterior, NystromPosterior, Observations, Oversample, subset
 from noregret.posteriors.dictionary import inclusion_probabilities, sample_members
-from strategies import RTOL, exact_prior, nystrom_prior, told
+from slow_references import DenseNystrom
+from strategies import RTOL, exact_prior, nystrom_prior, rkhs_problem, told
 
 RANK = 1e-12  # eigenvalues below this share of the largest are rounding
 
@@ -181,3 +182,99 @@ def test_draws_at_different_steps_are_independent() -> None:
             both[step, seed, sample_members(p, stream(seed, Purpose.DICTIONARY, step))] = 1.0
     correlation = float(np.corrcoef(both[0].ravel(), both[1].ravel())[0, 1])
     assert abs(correlation) < 4.5 / math.sqrt(both[0].size)
+
+
+# BKB 2019, Fig. 1, has a "Gaussian kernel with bandwidth σ² = 100" on [0, 1]. A lengthscale of 10
+# would make f constant there, so 100 is taken as the factor in exp(−100·|x − z|²/2).
+KERNEL = nr.RBF(0.1)
+RIDGE = 0.01
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("t", [6, 63, 215])  # as in the figure
+def test_far_from_all_data_the_sparse_posterior_keeps_the_prior_variance(t: int, seed: int) -> None:
+    """An optimizer sure of the unexplored half would never look there.
+
+    BKB 2019, Fig. 1: evaluations in [0, 0.5], dictionary redrawn at every step. A subset of
+    regressors, λ·z(x)ᵀV⁻¹z(x) without the residual k − zᵀz, starves.
+    """
+    rng = np.random.default_rng([seed, t])
+    X, y = 0.5 * rng.random((t, 1)), rng.standard_normal(t)
+    sparse = nystrom_prior(KERNEL, RIDGE, dim=1)
+    for n in range(1, t + 1):
+        points = Observations(np.arange(n), X[:n], np.ones(n), y[:n])
+        rng = stream(seed, Purpose.DICTIONARY, n)
+        sparse = sparse.condition(points, Observations.none(1), rng)
+    exact = told(exact_prior(KERNEL, RIDGE, dim=1), points)
+    regressors = DenseNystrom(KERNEL, RIDGE, sparse.members.X, X, y)
+
+    far, near = np.linspace(0.85, 1.0, 40)[:, None], np.linspace(0.0, 0.5, 40)[:, None]
+    truth = exact.variance(far)
+    assert truth.min() > 0.99  # nothing is known there
+    assert np.all(sparse.variance(far) >= 0.9 * truth)
+    assert np.all(np.diag(regressors.model_covariance(far, far)) <= 0.1 * truth)
+    ratio = sparse.variance(near) / exact.variance(near)
+    assert ratio.max() < 3  # and what is known is not forgotten
+    assert ratio.min() > 1 / 3
+    assert t == 6 or 2 * len(sparse.members) < t
+
+
+def test_a_number_holds_up_to_the_horizon_and_then_grows_with_its_logarithm() -> None:
+    """A user who goes on after the planned end would otherwise lose the guarantee silently.
+
+    BKB 2019, Theorem 1 asks for q̄ ≥ 6α·log(4T/δ)/ε²; §3.2, "Tuning q̄": past T, raise q̄ to suit
+    the new horizon. Re-planned for 2T, 4T …, the ratio to log(4t/δ) never falls below the planned.
+    """
+    T, delta = 100, 0.1
+    q = Oversample(3.0, horizon=T, delta=delta)
+    assert [q.at(t) for t in (0, 1, T // 2, T)] == [3.0] * 4
+    planned = math.log(4 * T / delta)
+    for t, reached in [(T + 1, 2 * T), (2 * T, 2 * T), (2 * T + 1, 4 * T), (4 * T + 1, 8 * T)]:
+        assert q.at(t) == pytest.approx(3.0 * math.log(4 * reached / delta) / planned)
+    grown = np.array([q.at(t) for t in range(1, 20 * T)])
+    assert np.all(np.diff(grown) >= 0)
+    needed = 3.0 * np.log(4 * np.arange(T, 20 * T) / delta) / planned
+    assert np.all(grown[T - 1 :] >= needed * (1 - 1e-12))
+
+
+def test_a_number_without_a_horizon_stays() -> None:
+    """The papers' experiments fix q̄ = 2."""
+    assert {Oversample(2.0).at(t) for t in (0, 1, 10, 10**7)} == {2.0}
+
+
+@pytest.mark.parametrize("horizon", [None, 64])
+def test_the_theory_preset_asks_for_its_logarithm_at_every_count(horizon: int | None) -> None:
+    """72·log(4t/δ): with a horizon for all of it at once, without one for what has been told."""
+    q = Oversample(72.0, per_log=True, horizon=horizon, delta=0.05)
+    for t in (1, 10, 64, 65, 1000):
+        assert q.at(t) >= 72 * math.log(4 * t / 0.05) * (1 - 1e-12)
+    assert q.at(64) == pytest.approx(72 * math.log(4 * 64 / 0.05))
+    assert q.at(65) > q.at(64)
+    assert (q.at(1) == q.at(64)) is (horizon is not None)
+
+
+def test_a_run_past_its_horizon_draws_its_dictionaries_with_the_raised_factor() -> None:
+    """Raised on paper only, the dictionary would be as thin as before."""
+    horizon, problem = 20, rkhs_problem(0, candidates=200, noise_std=1.0)
+    settings = {"kernel": problem.kernel, "noise_std": 1.0, "oversample": 0.7}
+    optimizer = nr.bkb(problem.pool, horizon=horizon, seed=6, **settings)  # type: ignore[arg-type]  # settings as a dict
+    raised = Oversample(0.7, horizon=horizon, delta=1 / horizon)
+    rng = np.random.default_rng(43)
+    differ = 0
+    for step in range(6 * horizon):
+        state = optimizer.state
+        batch = optimizer.ask()
+        fresh = optimizer.state
+        told = fresh.posterior.observed
+        assert int(told.w.sum()) == step
+        variance = state.posterior.variance(told.X)
+        members = {}
+        for q in (0.7, raised.at(step)):
+            p = inclusion_probabilities(told.w, variance, 1.0, q)
+            drawn = sample_members(p, stream(6, Purpose.DICTIONARY, step))
+            members[q] = set(told.rows[drawn].tolist())
+        assert set(fresh.posterior.members.rows.tolist()) == members[raised.at(step)]
+        differ += members[0.7] != members[raised.at(step)]
+        optimizer.tell(batch, problem.measure(np.asarray(batch.sequence, np.int64), rng))
+    assert raised.at(6 * horizon) > 1.25 * 0.7
+    assert differ > 0
