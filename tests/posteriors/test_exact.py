@@ -81,21 +81,6 @@ def test_a_tail_of_the_usual_length_is_crossed() -> None:
     assert [step for step, tail in enumerate(tails) if tail == 1] == [0, 64, 128]
 
 
-def test_a_million_more_of_a_point_that_was_seen() -> None:
-    """One jump of an old point, next to others: the column is long and must stay exact."""
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal((8, 2))
-    diary, posterior = Diary(X), exact_prior(nr.RBF(1.0), 0.01)
-    for row in range(8):
-        diary.add(row, 1, float(rng.standard_normal()))
-    posterior = diary.believed(posterior)
-    diary.add(3, 10**6, 0.4)
-    posterior = diary.believed(posterior)
-    equals_refactorised(posterior, X)
-    assert posterior.variance(X[[3]])[0] == pytest.approx(0.01 / 1e6, rel=1e-4)
-    assert posterior.mean(X[[3]])[0] == pytest.approx(0.4, abs=1e-5)
-
-
 @pytest.mark.parametrize("noise_std", [1e-1, 1e-3, 1e-5])
 def test_near_duplicates_are_carried_as_well_as_they_are_factored(noise_std: float) -> None:
     """Replicates a billionth apart: each sees almost nothing that the others have not seen."""
@@ -178,15 +163,6 @@ def test_equals_scikit_learn_on_repeated_data(scene: Scene) -> None:
     mean, std = peer.fit(*repeated(scene.points)).predict(scene.pool, return_std=True)
     np.testing.assert_allclose(posterior.mean(scene.pool), mean, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(posterior.variance(scene.pool), std**2, rtol=1e-6, atol=1e-6)
-
-
-def test_a_million_repeats_of_one_point() -> None:
-    """The variance must be that of an average of a million values, not rounding."""
-    x = np.array([[0.3]])
-    points = Observations(np.array([0]), x, np.array([1e6]), np.array([2.0]))
-    posterior = told(exact_prior(nr.RBF(1.0), 1.0, dim=1), points)
-    assert posterior.variance(x)[0] == pytest.approx(1 / (1e6 + 1), rel=1e-6)
-    assert posterior.mean(x)[0] == pytest.approx(2.0 * 1e6 / (1e6 + 1), rel=1e-12)
 
 
 def test_the_prior_is_the_kernel() -> None:

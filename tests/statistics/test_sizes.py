@@ -1,13 +1,15 @@
 """Dictionaries, batches and switches are as few as the proofs say, with their constants.
 
 All sums are over evaluations in order, variances in units of λ. The runs are on rough kernels with
-λ above κ² and little oversampling, so that the bounds stay below what is trivial.
+λ above κ² and little oversampling, so that the bounds stay below what is trivial. Batches are as
+large as `min_batch` says, at last, after the uncertainty-sampling start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from noregret.arrays import Indices, Vector
 from noregret.kernels import Kernel
 from noregret.posteriors.dictionary import inclusion_probabilities
 from noregret.widths import ALPHA
-from strategies import RTOL, RKHSProblem, drive, rounds
+from strategies import MODELS, RTOL, RKHSProblem, drive, rkhs_problem, rounds
 
 RIDGE = 4.0
 KAPPA = 1.0 / RIDGE  # κ²/λ: every kernel here has κ² = 1
@@ -242,3 +244,46 @@ def test_stays_cut_short_by_the_bound_are_no_more_than_there_is_to_learn(cost: f
     assert 2 <= short - 2 <= bound
     assert len(reasons) <= T / cost + bound + 2
     assert optimizer.switches <= len(reasons) - 1
+
+
+P = 12
+
+
+def sizes(optimizer: nr.Optimizer, problem: RKHSProblem, batches: int) -> tuple[int, list[int]]:
+    """Return the evaluations of the start and the size of each of the batches after it."""
+    told = [batch for batch, _ in islice(rounds(optimizer, problem, 10**6, 47), batches + 1)]
+    first = [batch.reason.startswith("start:") for batch in told]
+    assert first == [True] + batches * [False]
+    return len(told[0]), [len(batch) for batch in told[1:]]
+
+
+@pytest.mark.parametrize("name", ["gp_bucb-global", "mini_gp_ucb", "bbkb-global"])
+@pytest.mark.parametrize("limit", [1.5, 3.0])
+def test_every_batch_holds_the_minimum_after_the_start(name: str, limit: float) -> None:
+    """A plate with empty wells costs as much as a full one.
+
+    BBKB 2020, A.5, with its threshold corrected: a batch holds P once max σ²/λ ≤ (limit − 1)/P; for
+    Nyström once it is a third of that, as its variances may be off by 3 (Lemma 2).
+    """
+    problem = rkhs_problem(1, candidates=120, lengthscale=0.5, noise_std=0.5)
+    common = {"kernel": problem.kernel, "noise_std": 0.5, "limit": limit, "seed": 1}
+    start, with_minimum = sizes(MODELS[name](problem.pool, min_batch=P, **common), problem, 12)
+    _, without = sizes(MODELS[name](problem.pool, **common), problem, 12)
+    assert min(with_minimum) >= P
+    assert min(without[:3]) < P
+    assert 1 < start < 1000
+
+
+def test_the_start_stops_as_soon_as_the_minimum_is_certain() -> None:
+    """Every evaluation of the start is spent before the search begins."""
+    problem = rkhs_problem(0, candidates=120, lengthscale=0.5, noise_std=0.5)
+    X, limit = problem.pool.rows(np.arange(120)), 1.5
+    settings = {"kernel": problem.kernel, "noise_std": 0.5, "limit": limit, "min_batch": P}
+    optimizer = MODELS["gp_bucb-global"](problem.pool, **settings)
+    batch = optimizer.ask()
+    threshold = 0.25 * (limit - 1) / P
+    values = problem.measure(np.asarray(batch.sequence, np.int64), np.random.default_rng(0))
+    optimizer.tell(batch[:-1], values[:-1])
+    assert optimizer.posterior.variance(X).max() > threshold
+    optimizer.tell(batch[-1:], values[-1:])
+    assert optimizer.posterior.variance(X).max() <= threshold
