@@ -23,6 +23,13 @@ def split(told: list[tuple[int, float]]) -> tuple[Indices, Vector]:
     return rows, np.array([value for _, value in told], dtype=np.float64)
 
 
+def grouped(told: list[tuple[int, float]]) -> dict[int, list[float]]:
+    plain: dict[int, list[float]] = {}
+    for row, value in told:
+        plain.setdefault(row, []).append(value)
+    return plain
+
+
 def bits(ledger: Ledger) -> tuple[bytes, ...]:
     parts = (ledger.rows, ledger.counts, ledger.firsts, ledger.sums, ledger.squares)
     return tuple(part.tobytes() for part in parts)
@@ -31,17 +38,11 @@ def bits(ledger: Ledger) -> tuple[bytes, ...]:
 @given(entries)
 def test_a_ledger_is_a_dict_of_lists(told: list[tuple[int, float]]) -> None:
     """Everything believed rests on these sums."""
-    ledger, plain = Ledger(CANDIDATES), dict[int, list[float]]()
-    for row, value in told:
-        plain.setdefault(row, []).append(value)
+    ledger, plain = Ledger(CANDIDATES), grouped(told)
     ledger.add(*split(told))
     assert ledger.rows.tolist() == list(plain)  # in the order of their first value
     assert ledger.counts.tolist() == [len(values) for values in plain.values()]
     assert (len(ledger), ledger.evaluations) == (len(plain), len(told))
-    everyone = np.arange(CANDIDATES)
-    counts = np.zeros(len(everyone), dtype=np.int64)
-    counts[ledger.rows] = ledger.counts
-    assert counts.tolist() == [len(plain.get(row, [])) for row in range(CANDIDATES)]
     for i, values in enumerate(plain.values()):
         apart = [value - values[0] for value in values]
         assert ledger.sums[i] == sum(apart)  # added one by one in order, so to the last bit
@@ -65,9 +66,7 @@ def test_parts_add_up_to_the_whole_bit_for_bit(
 @given(entries)
 def test_variances_are_those_of_the_values(told: list[tuple[int, float]]) -> None:
     """Noise is judged by them; one value says nothing about spread."""
-    ledger, plain = Ledger(CANDIDATES), dict[int, list[float]]()
-    for row, value in told:
-        plain.setdefault(row, []).append(value)
+    ledger, plain = Ledger(CANDIDATES), grouped(told)
     ledger.add(*split(told))
     for variance, values in zip(ledger.variances(), plain.values(), strict=True):
         if len(values) == 1:

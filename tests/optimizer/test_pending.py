@@ -35,14 +35,11 @@ def hand_out(
     return tickets.open(worker, as_runs(rows, repeats, np.full(len(rows), variance)), "reason")
 
 
-def tell(tickets: PendingBatches, ticket: PendingBatch, positions: list[int]) -> None:
+def tell(
+    tickets: PendingBatches, ticket: PendingBatch, positions: list[int], *, failed: bool = False
+) -> None:
     index: Indices = np.array(positions, dtype=np.int64)
-    tickets.settle(ticket, index, VALUES[index], np.zeros(len(index), dtype=np.bool_))
-
-
-def fail(tickets: PendingBatches, ticket: PendingBatch, positions: list[int]) -> None:
-    index: Indices = np.array(positions, dtype=np.int64)
-    tickets.settle(ticket, index, VALUES[index], np.ones(len(index), dtype=np.bool_))
+    tickets.settle(ticket, index, VALUES[index], np.full(len(index), failed))
 
 
 def pending(tickets: PendingBatches) -> dict[int, int]:
@@ -172,9 +169,9 @@ def test_a_late_value_takes_its_failure_back() -> None:
     """One evaluation is spent once, whatever was said of it first."""
     tickets = PendingBatches()
     ticket = hand_out(tickets, [(0, 3)])
-    fail(tickets, ticket, [0, 1])
+    tell(tickets, ticket, [0, 1], failed=True)
     assert tickets.failures == 2
-    fail(tickets, ticket, [1])
+    tell(tickets, ticket, [1], failed=True)
     assert tickets.failures == 2
     tell(tickets, ticket, [0])
     assert tickets.failures == 1
@@ -217,7 +214,7 @@ def test_failures_do_not_slow_the_register() -> None:
     tickets = PendingBatches()
     for _ in range(50):
         ticket = hand_out(tickets, [(0, 1)])
-        tickets.settle(ticket, np.arange(1), VALUES[:1], np.ones(1, dtype=np.bool_))
+        tell(tickets, ticket, [0], failed=True)
         assert len(tickets.just_closed) == 1
     assert len(tickets.by_number) == 50  # each may still get a late value
 

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Never
+from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -384,10 +385,6 @@ def test_a_save_that_fails_leaves_the_old_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The last good save is all there is; it must survive the next bad one."""
-
-    def fails(*_: object, **__: object) -> Never:
-        raise failure
-
     path = tmp_path / "run"
     optimizer = ALGORITHMS["mini_gp_ucb"](POOL)
     run(optimizer, 0, 3)
@@ -395,7 +392,7 @@ def test_a_save_that_fails_leaves_the_old_run(
     old = path.read_bytes()
     later = run(optimizer, 3, 6)
     with monkeypatch.context() as patch:
-        patch.setattr(where, name, fails)
+        patch.setattr(where, name, Mock(side_effect=failure))
         with pytest.raises(raised, match=match) as caught:
             optimizer.save(path)
         assert failure in (caught.value, caught.value.__cause__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -210,15 +212,8 @@ def test_a_cache_broken_off_starts_again(monkeypatch: pytest.MonkeyPatch) -> Non
     posterior = diary.believed(posterior)
     cache.follow(posterior)
     monkeypatch.setattr("noregret.posterior_caches.exact.chunk_rows", lambda _: 100)
-    calls = [0]
-
-    def interrupted(*_: object) -> None:
-        calls[0] += 1
-        if calls[0] == 3:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Work, "product", interrupted)  # counted in the middle of a group of rows
+    with monkeypatch.context() as patch:  # counted in the middle of a group of rows
+        patch.setattr(Work, "product", Mock(side_effect=[None, None, KeyboardInterrupt]))
         with pytest.raises(KeyboardInterrupt):
             everything(cache)
     bounds_hold(cache, posterior, X)
@@ -237,11 +232,7 @@ def test_a_cache_broken_off_while_starting_again(monkeypatch: pytest.MonkeyPatch
     other = Observations(np.arange(5, 9), X[5:9], np.ones(4), rng.standard_normal(4))
     posterior = Scene(kernel, 0.2, other, X).exact()
     with monkeypatch.context() as patch:
-
-        def interrupted(*_: object) -> None:
-            raise KeyboardInterrupt
-
-        patch.setattr(ExactCache, "restart", interrupted)
+        patch.setattr(ExactCache, "restart", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             cache.follow(posterior)
     agrees(cache, posterior, X)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -54,12 +56,9 @@ def test_points_are_recognised_after_an_interruption(monkeypatch: pytest.MonkeyP
         kept.follow(kernel, points)
         return points
 
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
     follow(3)
     with monkeypatch.context() as patch:
-        patch.setattr(np, "isin", interrupted)
+        patch.setattr(np, "isin", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             follow(6)
     points, rows = follow(8), np.arange(20)
