@@ -208,14 +208,24 @@ def test_deterministic_values_are_never_evaluated_twice(
         assert opt.best().mean == pytest.approx(1.0, abs=0.05)
 
 
-def test_a_deterministic_run_ends_when_all_is_known() -> None:
-    pool = nr.Pool(GRID[:20])
-    result = nr.maximize(lambda x: float(hill(x[None])[0]), pool, budget=50, deterministic=True)
+@pytest.mark.parametrize(
+    ("domain", "count", "f"),
+    [
+        (nr.Pool(GRID[:20]), 20, lambda x: float(hill(x[None])[0])),
+        (nr.Box([(0, 5), (1, 3)], integer=[0, 1]), 18, lambda x: float(-((x[0] - 3) ** 2) - x[1])),
+    ],
+    ids=["pool", "box"],
+)
+def test_a_deterministic_run_ends_when_all_is_known(
+    domain: nr.Pool | nr.Box, count: int, f: Callable[[Vector], float]
+) -> None:
+    result = nr.maximize(f, domain, budget=50, deterministic=True)
     assert result.ended == "every candidate evaluated"
-    assert sorted(result.ids.tolist()) == list(range(20))
-    with pytest.raises(ExhaustedError, match="no candidate is left"):
+    assert result.optimizer.unique == len(set(result.ids)) == len(result.values) == count
+    left = "no candidate is left" if count == 20 else "no point was found"
+    with pytest.raises(ExhaustedError, match=left):
         result.optimizer.ask()
-    assert result.best().id == int(np.argmax(hill(GRID[:20])))
+    assert result.best().id == result.ids[np.argmax(result.values)]
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7])
@@ -417,15 +427,6 @@ def test_a_box_is_searched_too() -> None:
         lambda x: float((x[0] - 3) ** 2 + x[1] ** 2), nr.Box([(-5, 10), (-4, 4)]), budget=60
     )
     assert result.best().mean < 1.0
-
-
-def test_a_box_of_few_points_ends() -> None:
-    box = nr.Box([(0, 5), (1, 3)], integer=[0, 1])
-    result = nr.maximize(
-        lambda x: float(-((x[0] - 3) ** 2) - x[1]), box, budget=50, deterministic=True
-    )
-    assert result.ended == "every candidate evaluated"
-    assert result.optimizer.unique == len(result.values) == 18
 
 
 def test_bits_are_searched_too() -> None:

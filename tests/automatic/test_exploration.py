@@ -20,6 +20,7 @@ from noregret.pools import NO_ROWS, Points
 from noregret.posteriors import ExactPosterior, Observations, sample_functions
 from noregret.search import Enumeration
 from slow_references import FullSearch
+from strategies import Diary
 
 X = np.random.default_rng(0).random((80, 2))
 X = np.concatenate([X, X[:20]])  # some candidates are alike, and tie
@@ -53,23 +54,12 @@ def test_the_highest_are_those_of_all_scores(n: int, size: int, beta: float, see
 
 def test_the_highest_follow_a_posterior_that_goes_on() -> None:
     """A cache that missed some updates gives the same rows as a new one."""
-    search, points = Enumeration(), Points(POOL)
+    search, points, diary = Enumeration(), Points(POOL), Diary(X)
     rng = np.random.default_rng(1)
-    p = posterior(1)
-    for row in rng.choice(len(X), 12, replace=False):
-        told = p.observed
-        if row in told.rows:
-            continue
-        p = p.condition(
-            Observations(
-                np.append(told.rows, row),
-                np.concatenate([told.X, X[row : row + 1]]),
-                np.append(told.w, 2.0),
-                np.append(told.y, rng.standard_normal()),
-            ),
-            Observations.none(2),
-            rng,
-        )
+    p = ExactPosterior.prior(nr.Matern(2.5, 0.3), noise_std=0.3, ridge=0.09, dim=2)
+    for row in rng.choice(len(X), 12, replace=False).tolist():
+        diary.add(row, 2, float(rng.standard_normal()))
+        p = diary.believed(p)
         asked = points, p, 2.0, NO_ROWS, 10, rng
         found, afresh = search.highest(*asked), Enumeration().highest(*asked)
         np.testing.assert_array_equal(found.rows, afresh.rows)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -212,21 +213,6 @@ def test_patience_ends_a_run_that_finds_nothing_and_one_that_only_fails() -> Non
     assert (broken.ended, len(broken.values)) == (flat.ended, 30)
 
 
-@dataclass
-class Scripted:
-    """A look whose recommendation is given."""
-
-    spent: int
-    best: Any
-    sign: float = 1.0
-
-
-@dataclass
-class Believed:
-    mean: float
-    std: float
-
-
 @pytest.mark.parametrize(
     ("story", "improved"),
     [
@@ -243,9 +229,11 @@ def test_what_an_improvement_is(story: list[tuple[float, float]], improved: list
     """Beyond its own uncertainty, over a level that is not luck."""
     for sign in (1.0, -1.0):
         stop: Any = nr.Patience(10**6)
-        level, since = stop.begin(Scripted(0, None, sign)), []
+        look: Any = SimpleNamespace(spent=0, best=None, sign=sign)
+        level, since = stop.begin(look), []
         for at, (mean, std) in enumerate(story, start=1):
-            _, level = stop.check(Scripted(at, Believed(sign * mean, std), sign), level)
+            look.spent, look.best = at, SimpleNamespace(mean=sign * mean, std=std)
+            _, level = stop.check(look, level)
             since.append(int(level.since == at))
         assert since == improved
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.acquisitions import Acquisition
-from noregret.arrays import Mask, Matrix
+from noregret.arrays import Matrix
 from noregret.pools import Points
 from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.search import Enumeration, Ranking
@@ -19,11 +19,8 @@ from slow_references import ranked
 from strategies import Diary, Scene, scenes
 
 KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)
+NOBODY = np.zeros(300, dtype=np.bool_)
 acquisitions = st.sampled_from([nr.UCB(), nr.ExpectedImprovement(), KG])
-
-
-def nobody(N: int) -> Mask:
-    return np.zeros(N, dtype=np.bool_)
 
 
 def wins(ranking: Ranking, row: int, most: int) -> int:
@@ -112,21 +109,21 @@ def test_rounding_is_found_repaired_and_logged(
     diary, search, points = Diary(X), Enumeration(), Points(nr.Pool(X))
     posterior = ExactPosterior.prior(nr.RBF(0.2), noise_std=0.1, ridge=0.01, dim=2)
     for step in range(30):
-        row = search.rank(points, posterior, nr.UCB(), 2.0, nobody(300)).best()
+        row = search.rank(points, posterior, nr.UCB(), 2.0, NOBODY).best()
         diary.add(row, 1, float(np.sin(9 * X[row, 0]) + 0.1 * rng.standard_normal()))
         posterior = diary.believed(posterior)
         if step % 10 == 5:
-            search.rank(points, posterior, nr.UCB(), 2.0, nobody(300))
+            search.rank(points, posterior, nr.UCB(), 2.0, NOBODY)
             cache = search.cache
             assert cache is not None
             cache.refresh(np.arange(300))
             getattr(cache, name)[:] *= 1 + error
             with caplog.at_level(logging.INFO, logger="noregret"):
                 caplog.clear()
-                ranking = search.rank(points, posterior, nr.UCB(), 2.0, nobody(300))
+                ranking = search.rank(points, posterior, nr.UCB(), 2.0, NOBODY)
             # Once found, a little more than that is allowed for from then on.
             assert step > 5 or "300 candidates start again" in caplog.text
             assert ranking.best() == ranked(X, posterior, nr.UCB(), 2.0)[1].best()
         elif step > 5:
-            ranking = search.rank(points, posterior, nr.UCB(), 2.0, nobody(300))
+            ranking = search.rank(points, posterior, nr.UCB(), 2.0, NOBODY)
             assert ranking.best() == ranked(X, posterior, nr.UCB(), 2.0)[1].best()
