@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -86,25 +84,19 @@ def together(story: Story, one: nr.Optimizer, other: nr.Optimizer, steps: int) -
                 other.tell(b.sequence, told)
 
 
-@contextmanager
-def groups_of(few: int) -> Iterator[None]:
-    """Rows looked at together, so few that small pools know all the roads of large ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool_ranking, "FEW", few)
-        yield
-
-
 @every_algorithm
 @given(stories(), st.sampled_from([1, 2, 5, 64]), st.sampled_from([0, 2, 8, 1000]))
 def test_lazy_runs_are_full_runs(name: str, story: Story, few: int, columns: int) -> None:
     """A choice that laziness changed would void the guarantees, and no one would see it.
 
-    With room for the kernel values of no point, of a few, or of all of them.
+    With room for the kernel values of no point, of a few, or of all of them; with rows looked at
+    together so few that small pools know all the roads of large ones.
     """
     plain = story.optimizer(name)
     search = Enumeration(memory=columns * 8 * len(story.X))
     one = swapped(plain, search=search)
-    with groups_of(few):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool_ranking, "FEW", few)
         together(story, one, searched_fully(plain), steps=25)
 
 
