@@ -13,7 +13,7 @@ import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -75,37 +75,31 @@ def test_what_is_missing_is_told_with_all_one_needs(
 
 # Fetching, from a server of our own.
 
+CONTENT = b"measured"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A folder on a local server, and what was asked of it."""
+    """An original on a local server, and what was asked of it."""
 
-    folder: Path
     address: str
     patch: pytest.MonkeyPatch
-    asked: list[str] = field(default_factory=list)
+    asked: list[str]
 
-    def original(self, ours: str, **but: str) -> Original:
-        """Make a file of ours known, and measured; it is the original in capitals."""
-        content = b"measured"
-        (self.folder / "original.bin").write_bytes(content)
-        self.patch.setitem(
-            ORIGINALS,
-            ours,
-            Original(
-                f"{self.address}/{but.get('name', 'original.bin')}",
-                but.get("sha256", hashlib.sha256(content).hexdigest()),
-                lambda path: path.read_bytes().upper(),
-            ),
-        )
-        return ORIGINALS[ours]
+    def original(self, ours: str, *, name: str = "original.bin", sha256: str = SHA256) -> Original:
+        """Make a file of ours known; it is the original in capitals."""
+        url = f"{self.address}/{name}"
+        made = Original(url, sha256, lambda path: path.read_bytes().upper())
+        self.patch.setitem(ORIGINALS, ours, made)
+        return made
 
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    folder = tmp_path / "served"
+    folder, asked = tmp_path / "served", list[str]()
     folder.mkdir()
-    asked: list[str] = []
+    (folder / "original.bin").write_bytes(CONTENT)
 
     class Handler(SimpleHTTPRequestHandler):
         def log_message(self, _format: str, *_: object) -> None:
@@ -115,7 +109,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        yield Served(folder, f"http://127.0.0.1:{server.server_port}", monkeypatch, asked)
+        yield Served(f"http://127.0.0.1:{server.server_port}", monkeypatch, asked)
         server.shutdown()
         thread.join()
 
@@ -142,11 +136,7 @@ def test_an_original_used_as_it_is_keeps_its_name(points: dict[str, Path], serve
     ("but", "error", "told"),
     [
         # Figures made of other data than they say would be worse than none.
-        (
-            {"sha256": "0" * 64},
-            Damaged,
-            r"original\.bin is not the file that ours\.txt is made of",
-        ),
+        ({"sha256": "0" * 64}, Damaged, r"original\.bin is not the file that ours\.txt is made of"),
         ({"name": "gone.bin"}, Missing, r"gone\.bin could not be fetched: 404"),
     ],
 )
@@ -220,15 +210,18 @@ def test_nasbench201(tmp_path: Path) -> None:
         **{f"{folder}cifar100.pkl": pickle.dumps(other)},
     )
     ours = arrays_of(originals.nasbench201(wheel))
-    np.testing.assert_array_equal(ours["op_index"], [[4, 2, 1, 2, 1, 1], [0, 3, 4, 0, 0, 0]])
     assert ours["X"].shape == (2, 30)
-    np.testing.assert_array_equal(ours["X"].reshape(2, 6, 5).argmax(axis=2), ours["op_index"])
-    np.testing.assert_array_equal(
-        ours["val_acc_cifar10"], np.array([[82.1, 81.6, 82.2], [10, 11, np.nan]], dtype=np.float32)
-    )
-    np.testing.assert_array_equal(ours["val_acc_cifar100"][:, 0], [421211, 34000])
-    np.testing.assert_array_equal(ours["train_time_imagenet16_120"], [9, 5])
-    np.testing.assert_array_equal(ours["model_size_cifar10"], np.full(2, 0.1, dtype=np.float32))
+    codes = [[4, 2, 1, 2, 1, 1], [0, 3, 4, 0, 0, 0]]
+    runs = np.array([[82.1, 81.6, 82.2], [10, 11, np.nan]], dtype=np.float32)
+    for found, expected in (
+        (ours["op_index"], codes),
+        (ours["X"].reshape(2, 6, 5).argmax(axis=2), codes),
+        (ours["val_acc_cifar10"], runs),
+        (ours["val_acc_cifar100"][:, 0], [421211, 34000]),
+        (ours["train_time_imagenet16_120"], [9, 5]),
+        (ours["model_size_cifar10"], np.full(2, 0.1, dtype=np.float32)),
+    ):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_fcnet(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -57,9 +58,8 @@ def bits() -> Problem:
     rng = np.random.default_rng(1)
     described = measured(("weight",), rng.random((30, 1))).space
     pool = nr.BitPool(rng.integers(2, size=(30, 16)))
-    return recorded(
-        "small", "Small", Listing(pool, described, np.arange(30)), rng.random(30), noise=NOISE
-    )
+    listing = Listing(pool, described, np.arange(30))
+    return recorded("small", "Small", listing, rng.random(30), noise=NOISE)
 
 
 PROBLEMS = {
@@ -72,15 +72,25 @@ PROBLEMS = {
 }
 
 
-def with_problem(
-    monkeypatch: pytest.MonkeyPatch, held: Problem, budgets: tuple[int, ...] = BUDGETS
-) -> None:
-    monkeypatch.setattr(base, "BUDGETS", budgets)
-    monkeypatch.setattr(reading, "problem", lambda _: held)
+Playing: TypeAlias = Callable[..., Reading]
 
 
-def played(who: str, seed: int = 3, horizon: int = 20) -> Reading:
-    return play(Cell.of("small", {"algorithm": who}, horizon=horizon, repetition=seed))
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> Playing:
+    """Let a contestant, known by name, or a script play a problem up to a horizon."""
+
+    def play_on(
+        held: Problem, who: str | Scripted, horizon: int = 20, budgets: tuple[int, ...] = BUDGETS
+    ) -> Reading:
+        monkeypatch.setattr(base, "BUDGETS", budgets)
+        monkeypatch.setattr(reading, "problem", lambda _: held)
+        name = who if isinstance(who, str) else "x"
+        if isinstance(who, Scripted):
+            known = {"x": Contestant("x", "X", lambda *_: who)}
+            monkeypatch.setattr(reading, "CONTESTANTS", known)
+        return play(Cell.of("small", {"algorithm": name}, horizon=horizon, repetition=3))
+
+    return play_on
 
 
 def check(found: Reading, held: Problem, horizon: int = 20) -> None:
@@ -106,13 +116,12 @@ def check(found: Reading, held: Problem, horizon: int = 20) -> None:
         pytest.param("log-ei", marks=[needs_botorch, OF_PEERS]),
     ],
 )
-def test_a_contestant_plays(who: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_contestant_plays(who: str, name: str, played: Playing) -> None:
     held = PROBLEMS[name]
-    with_problem(monkeypatch, held)
     horizon = 20 if held.noise_std else min(20, held.candidates or 20)
     if who in ("tpe", "gp-sampler", "log-ei"):
         horizon = 13  # peers go on where nothing is left to learn
-    found, again = (played(who, horizon=horizon) for _ in range(2))
+    found, again = (played(held, who, horizon) for _ in range(2))
     check(found, held, horizon)
     assert [found["regret"], found["simple"]] == [again["regret"], again["simple"]]
     assert all((one is not None) == (who in BOUNDED) for one in found["covered"])
@@ -124,10 +133,6 @@ class Scripted:
     def __init__(self, rows: Sequence[int], advice: Advice) -> None:
         self.rows, self.advice = list(rows), advice
         self.asked, self.told = list[int](), list[float]()
-
-    def takes_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Play as x."""
-        monkeypatch.setattr(reading, "CONTESTANTS", {"x": Contestant("x", "X", lambda *_: self)})
 
     def ask(self, at_most: int) -> None:
         self.size = min(3, at_most)
@@ -144,13 +149,10 @@ class Scripted:
         return self.advice
 
 
-def test_regret_is_of_the_truth_and_batches_end_at_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_regret_is_of_the_truth_and_batches_end_at_budgets(played: Playing) -> None:
     """By hand: values are 0 to 8, so that row r falls short by 8 − r."""
-    held = table()
     player = Scripted([0, 8, 8, 7, 7, 1, 2, 2], Advice(np.array([7]), 6.5, 7.5))
-    player.takes_part(monkeypatch)
-    with_problem(monkeypatch, held, (4, 8))
-    found = played("x", horizon=8)
+    found = played(table(), player, 8, (4, 8))
     assert player.asked == [3, 1, 3, 1]
     assert player.told == [0, 8, 8, 7, 7, 1, 2, 2]
     assert found == {
@@ -171,29 +173,30 @@ def test_bounds_cover_or_do_not(bounds: tuple[float, float], covered: bool | Non
     assert entry(run, advice)["covered"] == covered
 
 
-def test_noise_is_that_of_the_seed_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_is_that_of_the_seed_whoever_asks(played: Playing) -> None:
     """Methods that ask alike must be answered alike."""
     held = PROBLEMS["numbers"]
-    told = []
-    for _ in range(2):
-        player = Scripted(list(range(20)), Advice(np.array([0])))
-        player.takes_part(monkeypatch)
-        with_problem(monkeypatch, held)
-        played("x")
-        told.append(player.told)
-    assert told[0] == told[1]
-    assert told[0] != held.truth(np.arange(20)).tolist()
+    one, other = (Scripted(list(range(20)), Advice(np.array([0]))) for _ in range(2))
+    played(held, one)
+    played(held, other)
+    assert one.told == other.told != held.truth(np.arange(20)).tolist()
+
+
+def evaluated(player: Player, held: Problem, count: int) -> list[int]:
+    """Return the rows that a player asks for, one by one, told their true values."""
+    rows = []
+    for _ in range(count):
+        player.ask(1)
+        points = player.points()
+        player.tell(held.truth(points))
+        rows.append(int(points[0]))
+    return rows
 
 
 def test_ours_recommends_what_best_says() -> None:
     held = numeric()
-    player: Player = Ours(held, nr.uniform(held.domain, seed=1))
-    seen: list[int] = []
-    for _ in range(10):
-        player.ask(1)
-        points = player.points()
-        player.tell(held.truth(points))
-        seen.extend(points.tolist())
+    player = Ours(held, nr.uniform(held.domain, seed=1))
+    seen = evaluated(player, held, 10)
     assert held.truth(player.advise().point)[0] == held.truth(np.array(seen)).max()
 
 
@@ -206,11 +209,10 @@ def test_the_papers_scale_features_and_values() -> None:
     ours = nr.RBF(lengthscales)(X, X)
     assert ours == pytest.approx(nr.RBF(12.5)(standard, standard), abs=1e-12)
     assert np.linalg.norm(X / papers.longest(held), axis=1).max() == pytest.approx(1.0)
-    model = papers.model(held, 1.0, 0, 100)
-    assert model["noise_std"] == pytest.approx(0.05 * scale)
+    model, exact = (papers.model(one, 1.0, 0, 100) for one in (held, numeric()))
     assert model["offset"] == held.worst
-    exact = papers.model(numeric(), 1.0, 0, 100)
-    assert exact["noise_std"] == pytest.approx(0.01 * scale)
+    found = model["noise_std"], exact["noise_std"]
+    assert found == pytest.approx((0.05 * scale, 0.01 * scale))
 
 
 def test_constant_features_have_no_spread_to_divide_by() -> None:
@@ -224,8 +226,8 @@ def test_the_lineup_is_everybody_at_the_largest_budget(monkeypatch: pytest.Monke
     lines = lineup(problems=["branin", "oer"])
     assert len(lines) == 2 * len(CONTESTANTS)
     horizons = {line.label: line.horizon for line in lines}
-    assert horizons["auto"] == horizons["uniform"] == 10_000
-    assert (horizons["tpe"], horizons["gp-sampler"], horizons["log-ei"]) == (1000, 200, 200)
+    named = ("auto", "uniform", "tpe", "gp-sampler", "log-ei")
+    assert [horizons[one] for one in named] == [10_000, 10_000, 1000, 200, 200]
     few = {line.label for line in lines if line.repetitions == 5}
     assert few == {"gp-sampler", "log-ei"}
     assert {line.horizon for line in lineup(quick=True)} == {QUICK_BUDGET}
@@ -233,9 +235,9 @@ def test_the_lineup_is_everybody_at_the_largest_budget(monkeypatch: pytest.Monke
 
 def test_a_stopped_comparison_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is finished is not run again, and low seeds come first."""
-    held = numeric(noise=NOISE)
-    with_problem(monkeypatch, held)
-    monkeypatch.setattr("evaluation.comparison.command.problem", lambda _: held)
+    monkeypatch.setattr(base, "BUDGETS", BUDGETS)
+    for module in ("runs.reading", "comparison.command"):
+        monkeypatch.setattr(f"evaluation.{module}.problem", lambda _: PROBLEMS["numbers"])
     lines = lineup(only=["uniform"], problems=["branin", "oer"])
     store, ran = Store(tmp_path), list[Cell]()
 
@@ -258,10 +260,12 @@ def test_a_stopped_comparison_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_command_lists_and_refuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list"]) == 0
     assert "BoTorch log EI: T ≤ 200, 5 seeds" in capsys.readouterr().out
-    assert main(["--only", "auto,luck"]) == 2
-    assert "--only: no luck; there are auto, tpe" in capsys.readouterr().err
-    assert main(["--problems", "gb2"]) == 2
-    assert "--problems: no gb2" in capsys.readouterr().err
+    for option, names, told in (
+        ("--only", "auto,luck", "--only: no luck; there are auto, tpe"),
+        ("--problems", "gb2", "--problems: no gb2"),
+    ):
+        assert main([option, names]) == 2
+        assert told in capsys.readouterr().err
 
 
 def test_the_command_runs_draws_and_goes_on(
@@ -286,12 +290,7 @@ def test_optuna_is_told_of_the_member_that_was_evaluated() -> None:
     """Else it would learn the value of a candidate from the features of another."""
     held = table()
     player = optuna.tpe(held, seed=0)
-    rows = []
-    for _ in range(40):
-        player.ask(1)
-        points = player.points()
-        player.tell(held.truth(points))
-        rows.append(int(points[0]))
+    rows = evaluated(player, held, 40)
     trials = [one for one in player.study.trials if one.state.name == "COMPLETE"]
     assert len(trials) == 40
     assert len(player.study.trials) > 40  # three of twelve are not in the pool
@@ -316,29 +315,38 @@ def test_optuna_searches_what_a_person_would_name() -> None:
     )
     player = optuna.tpe(recorded("small", "Small", listing, np.arange(3.0)), seed=0)
     said = {name: str(one) for name, one in player.ranges.items()}
-    assert said["rate"] == "FloatDistribution(high=0.1, log=True, low=0.001, step=None)"
-    assert said["units"] == "IntDistribution(high=512, log=True, low=16, step=1)"
-    assert said["act"] == "CategoricalDistribution(choices=('relu', 'tanh'))"
-    assert said["drop"] == "FloatDistribution(high=0.6, log=False, low=0.0, step=None)"
+    assert said == {
+        "rate": "FloatDistribution(high=0.1, log=True, low=0.001, step=None)",
+        "units": "IntDistribution(high=512, log=True, low=16, step=1)",
+        "act": "CategoricalDistribution(choices=('relu', 'tanh'))",
+        "drop": "FloatDistribution(high=0.6, log=False, low=0.0, step=None)",
+    }
+
+
+def of_botorch(model: Any, points: Any, best: float) -> tuple[Vector, ...]:
+    """Return what BoTorch says at some points: means, variances, and log EI over the best."""
+    import torch
+    from botorch.acquisition import LogExpectedImprovement
+
+    with torch.no_grad():
+        known = model.posterior(points)
+        over = torch.tensor(best, dtype=torch.float64)
+        scores = LogExpectedImprovement(model, best_f=over)(points[:, None])
+    return known.mean.numpy()[:, 0], known.variance.numpy()[:, 0], scores.numpy()
 
 
 @needs_botorch
 @OF_PEERS
-def test_log_ei_is_botorchs() -> None:
+@pytest.mark.parametrize("best", [-3.0, 0.5, 2.0, 30.0])
+def test_log_ei_is_botorchs(best: float) -> None:
     import torch
-    from botorch.acquisition import LogExpectedImprovement
     from botorch.models import SingleTaskGP
 
     rng = np.random.default_rng(0)
     X = torch.from_numpy(rng.random((12, 3)))
     model = SingleTaskGP(X, torch.sin(5 * X.sum(dim=1, keepdim=True)))
-    points = torch.from_numpy(rng.random((50, 3)))
-    with torch.no_grad():
-        known = model.posterior(points)
-        for best in (-3.0, 0.5, 2.0, 30.0):
-            theirs = LogExpectedImprovement(model, best_f=best)(points[:, None]).numpy()
-            mean, std = known.mean.numpy()[:, 0], known.variance.sqrt().numpy()[:, 0]
-            assert botorch.log_ei(mean, std, best) == pytest.approx(theirs, rel=1e-6)
+    mean, variance, scores = of_botorch(model, torch.from_numpy(rng.random((50, 3))), best)
+    assert botorch.log_ei(mean, np.sqrt(variance), best) == pytest.approx(scores, rel=1e-6)
 
 
 @needs_botorch
@@ -347,7 +355,6 @@ def test_log_ei_is_botorchs() -> None:
 def test_marginals_are_botorchs(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the model's own posterior and acquisition, in blocks that do not divide the pool."""
     import torch
-    from botorch.acquisition import LogExpectedImprovement
 
     monkeypatch.setattr(botorch, "TOGETHER", 16)
     held = numeric(noise=NOISE if kind == "noisy" else 0.0)
@@ -359,16 +366,12 @@ def test_marginals_are_botorchs(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
         player.tell(np.zeros(1) if kind == "constant" else 1e3 * told)
     model = player.fitted()
     mean, variance = botorch.marginals(model, player.U)
-    points = torch.from_numpy(player.U)
-    with torch.no_grad():
-        known = model.posterior(points)
-        best = torch.tensor(max(player.values), dtype=torch.float64)
-        theirs = LogExpectedImprovement(model, best_f=best)(points[:, None])
-    scale = float(known.variance.max())
-    assert mean == pytest.approx(known.mean.numpy()[:, 0], rel=1e-9, abs=1e-8 * np.sqrt(scale))
-    assert variance == pytest.approx(known.variance.numpy()[:, 0], rel=1e-6, abs=1e-9 * scale)
-    ours = botorch.log_ei(mean, np.sqrt(variance), float(best))
-    assert ours == pytest.approx(theirs.numpy(), rel=1e-6)
+    best = max(player.values)
+    means, variances, scores = of_botorch(model, torch.from_numpy(player.U), best)
+    scale = variances.max()
+    assert mean == pytest.approx(means, rel=1e-9, abs=1e-8 * np.sqrt(scale))
+    assert variance == pytest.approx(variances, rel=1e-6, abs=1e-9 * scale)
+    assert botorch.log_ei(mean, np.sqrt(variance), best) == pytest.approx(scores, rel=1e-6)
 
 
 def test_log_ei_is_the_logarithm_of_ei_and_does_not_underflow() -> None:

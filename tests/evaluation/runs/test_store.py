@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +69,20 @@ share([line], Path(sys.argv[1]), jobs=1, minutes=10, play=stuck)
 """
 
 
+def line(problem: str = "small", horizon: int = 300, repetitions: int = 12) -> Line:
+    return Line(problem, "uniform", (UNIFORM,), horizon, repetitions)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+@pytest.fixture
+def one() -> Cell:
+    return cell(UNIFORM)
+
+
 @contextmanager
 def started(script: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "src", ROOT / "tests")))
@@ -80,27 +95,24 @@ def started(script: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
-    store, one = Store(tmp_path), cell(UNIFORM)
+def test_what_was_written_is_read_and_nobodys_to_run(store: Store, one: Cell) -> None:
     record = run(one, small())
     assert not store.holds(one)
     store.write(one, record)
     assert store.holds(one)
     assert store.load(one) == record
-    assert json.loads((tmp_path / f"{one.key}.json").read_text())["cell"] == one.as_dict()
+    assert json.loads((store.folder / f"{one.key}.json").read_text())["cell"] == one.as_dict()
+    with store.claim(one) as ours:
+        assert not ours
 
 
 def test_different_cells_have_different_names() -> None:
     """Two runs under one name would be one run short."""
     one = Cell.of("small", UNIFORM, horizon=90, repetition=0)
-    others = [
-        replace(one, problem="large"),
-        replace(one, horizon=91),
-        replace(one, history=1),
-        replace(one, repetition=1),
-        replace(one, setting=(("a", 1.0), ("algorithm", "uniform"))),
-    ]
-    assert len({cell.key for cell in (one, *others)}) == 6
+    setting = {"setting": (("a", 1.0), ("algorithm", "uniform"))}
+    other = ({"problem": "large"}, {"horizon": 91}, {"history": 1}, {"repetition": 1}, setting)
+    changed: list[dict[str, Any]] = [{}, *other]
+    assert len({replace(one, **change).key for change in changed}) == 6
 
 
 def test_processes_share_the_work(tmp_path: Path) -> None:
@@ -111,14 +123,12 @@ def test_processes_share_the_work(tmp_path: Path) -> None:
         assert [worker.wait(60) for worker in crew] == [0, 0, 0]
     keys = ran.read_text().split()
     assert len(keys) == len(set(keys)) == 12
-    line = Line("small", "uniform", (UNIFORM,), 300, 12)
-    assert missing([line], Store(tmp_path / "cells")) == []
+    assert missing([line()], Store(tmp_path / "cells")) == []
 
 
-def test_a_killed_worker_leaves_no_claim(tmp_path: Path) -> None:
+def test_a_killed_worker_leaves_no_claim(store: Store, one: Cell) -> None:
     """After kill -9 somebody else can run the cell at once, without any cleaning up."""
-    store, one = Store(tmp_path), cell(UNIFORM)
-    with started(HOLDER, tmp_path) as holder:
+    with started(HOLDER, store.folder) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline().strip() == "True"
         with store.claim(one) as ours:
@@ -128,10 +138,9 @@ def test_a_killed_worker_leaves_no_claim(tmp_path: Path) -> None:
         assert ours
 
 
-def test_a_crew_ends_with_its_parent(tmp_path: Path) -> None:
+def test_a_crew_ends_with_its_parent(store: Store) -> None:
     """Whoever kills the command leaves no processes behind that go on for hours."""
-    store = Store(tmp_path)
-    first = missing([Line("small", "uniform", (UNIFORM,), 300, 1)], store)[0]
+    first = missing([line(repetitions=1)], store)[0]
 
     def is_claimed() -> bool:
         with store.claim(first) as ours:
@@ -143,15 +152,16 @@ def test_a_crew_ends_with_its_parent(tmp_path: Path) -> None:
             time.sleep(0.05)
         return is_claimed() is wanted
 
-    with started(CREW, tmp_path) as parent:
+    with started(CREW, store.folder) as parent:
         assert comes(True)
         parent.send_signal(signal.SIGKILL)
     assert comes(False)
 
 
-def test_a_half_written_cell_is_not_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_half_written_cell_is_not_seen(
+    store: Store, one: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A full disk in the middle of a write leaves the cell to be run again."""
-    store, one = Store(tmp_path), cell(UNIFORM)
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
@@ -162,28 +172,20 @@ def test_a_half_written_cell_is_not_seen(tmp_path: Path, monkeypatch: pytest.Mon
     assert not store.holds(one)
 
 
-def test_a_finished_cell_is_nobodys_to_run(tmp_path: Path) -> None:
-    store, one = Store(tmp_path), cell(UNIFORM)
-    store.write(one, run(one, small()))
-    with store.claim(one) as ours:
-        assert not ours
-
-
-def test_work_stops_when_the_clock_says_so(tmp_path: Path) -> None:
-    line = Line("abalone", "uniform", (UNIFORM,), 300, 12)
-    work([line], tmp_path, until=time.time() - 1)
-    assert len(missing([line], Store(tmp_path))) == 12
+def test_work_stops_when_the_clock_says_so(store: Store) -> None:
+    work([line("abalone")], store.folder, until=time.time() - 1)
+    assert len(missing([line("abalone")], store)) == 12
 
 
 def test_a_cell_that_fails_is_told_of_and_the_others_are_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One bad setting must not cost a night."""
     monkeypatch.setattr("evaluation.runs.work.problem", lambda _: small())
-    good = Line("small", "uniform", (UNIFORM,), 30, 3)
+    good = line(horizon=30, repetitions=3)
     bad = Line("small", "wrong", ({"algorithm": "gp_ucb", "bandwidth": -1.0},), 30, 2)
-    assert work([bad, good], tmp_path) == 2
+    assert work([bad, good], store.folder) == 2
     said = capsys.readouterr().err
     assert "'bandwidth': -1.0" in said
     assert "must be" in said
-    assert missing([good], Store(tmp_path)) == []
+    assert missing([good], store) == []
