@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 import noregret
-from evaluation.papers.catalogue import PLATES
+from evaluation.papers.command import PLATES
 
 SOURCE = Path(noregret.__file__).parent
 ROOT = SOURCE.parents[1]

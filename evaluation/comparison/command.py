@@ -13,8 +13,7 @@ from evaluation.methods.contestants import CONTESTANTS
 from evaluation.problems.comparison import PROBLEMS, problem
 from evaluation.reports.markdown import into_page, print_claims
 from evaluation.runs.archive import publish_runs, restore_runs
-from evaluation.runs.cells import Setting
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Line, Setting
 from evaluation.runs.options import are_known, run_missing, shared_parser, store_of, told
 from evaluation.runs.reading import play
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.comparison.goals import title
-from evaluation.comparison.summary import Standings
+from evaluation.comparison.summary import Standings, title
 from evaluation.methods.contestants import AUTO, CONTESTANTS
 from evaluation.reports.drawing import canvas, labelled, legend
 from evaluation.reports.intervals import Figure

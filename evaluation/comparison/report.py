@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.comparison import drawing
-from evaluation.comparison.goals import goals, title
-from evaluation.comparison.summary import AtBudget, Standings
+from evaluation.comparison.summary import AtBudget, Standings, goals, title
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.reports.intervals import Figure
 from evaluation.reports.markdown import Claim, rounded, table, write_numbers

@@ -36,9 +36,7 @@ class Player(Protocol):
         """Learn the values of these points, in order."""
         ...
 
-    def advise(self) -> Advice:
-        """Recommend a point."""
-        ...
+    def advise(self) -> Advice: ...
 
 
 @final

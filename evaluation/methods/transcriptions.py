@@ -52,7 +52,6 @@ class History:
         return np.array(self.unique, dtype=np.int64)
 
     def evaluate(self, rows: list[int]) -> None:
-        """Get the feedback of a batch."""
         t = len(self.chosen)
         values = self.problem.f[rows] + self.noise[t : t + len(rows)]
         np.add.at(self.w, rows, 1.0)

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluation.data.files import VARIABLE
-from evaluation.papers.catalogue import PLATES
+from evaluation.papers.bbkb import figures as bbkb
+from evaluation.papers.bbkb import lemma3
+from evaluation.papers.bkb import figures as bkb
 from evaluation.papers.curves import Runs
+from evaluation.papers.mini import figures as mini
 from evaluation.papers.plates import Plate
 from evaluation.papers.report import PAGES, RESULTS, publish, section
 from evaluation.papers.settings import sweep
@@ -18,6 +21,9 @@ from evaluation.problems.papers import problem
 from evaluation.reports.markdown import into_page, print_claims
 from evaluation.runs.options import are_known, run_missing, shared_parser, store_of, told
 
+PLATES: dict[str, Plate] = {  # in the order of the papers
+    plate.name: plate for plate in (*bkb.PLATES, *bbkb.PLATES, *lemma3.PLATES, *mini.PLATES)
+}
 OUT = Path(__file__).parents[1] / "out" / "papers"
 NO_OUTCOMES = (
     f"its outcomes, {nasbench101.OUTCOMES}, are not on this machine "

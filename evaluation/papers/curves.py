@@ -12,8 +12,7 @@ import numpy as np
 
 from evaluation.problems.papers import problem
 from evaluation.reports.intervals import half_width
-from evaluation.runs.cells import Store
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Line, Store
 from evaluation.runs.trial import Record
 from noregret.arrays import Indices, Matrix, Vector
 

@@ -10,8 +10,7 @@ from evaluation.papers.curves import Runs, band, number
 from evaluation.papers.plates import Plate
 from evaluation.problems.papers import problem
 from evaluation.reports.markdown import Claim, rounded, table, write_numbers
-from evaluation.runs.cells import Store
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Line, Store
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
 RESULTS = PAGES.parent / "results" / "papers"

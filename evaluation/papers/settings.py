@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.problems.papers import architectures
-from evaluation.runs.cells import Setting
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Line, Setting
 
 FOLDER = Path(__file__).parent
 SIGNS = {"bandwidth": "σ", "limit": "C̃"}  # of what panels differ by

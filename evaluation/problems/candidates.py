@@ -126,7 +126,6 @@ def coded(names: Sequence[str], levels: Sequence[str], codes: npt.NDArray[np.uin
 def measured(
     names: Iterable[str], X: Matrix, *, groups: Groups | None = None, order: Indices | None = None
 ) -> Listing:
-    """Take numbers as they are."""
     space = Space.of(dict(zip(names, X.T, strict=True)))
     order = shuffled(len(X)) if order is None else order
     return Listing(nr.Pool(X[order]), space, order, groups)

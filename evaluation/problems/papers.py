@@ -103,7 +103,6 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
 
 @cache
 def problem(name: str) -> Problem:
-    """Return a problem, its data loaded once."""
     return PROBLEMS[name]()
 
 

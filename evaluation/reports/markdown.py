@@ -26,7 +26,6 @@ class Claim:
 
 
 def print_claims(head: str, claims: Iterable[Claim]) -> None:
-    """Print a head, and a line per claim."""
     print(head)
     for one in claims:
         print(f"  {'yes' if one.holds else 'NO '}  {one.says}: {one.found}")

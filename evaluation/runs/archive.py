@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from evaluation.reports.markdown import rounded
-from evaluation.runs.cells import Cell, Store
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Cell, Line, Store
 
 DIGITS = 7  # significant ones; a run's last digits differ from machine to machine
 

@@ -1,6 +1,6 @@
-"""Cells: a method with its settings on a problem, once; finished ones are kept on disk.
+"""Cells: a method with its settings on a problem, once; and lines: cells repeated, and tuned.
 
-A run goes on where the last stopped, and processes share the work.
+Finished cells are kept on disk: a run goes on where the last stopped, and processes share the work.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any, TypeAlias, final
 
 Setting: TypeAlias = dict[str, str | int | float]  # an algorithm and what it is given, as in a TOML
@@ -103,3 +104,53 @@ class Store:
 
     def _path(self, cell: Cell) -> Path:
         return self.folder / f"{cell.key}.json"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Repeated runs of one method on one problem.
+
+    Where there are several settings, each is run `tuning` times first, and the one of lowest mean
+    regret at the horizon is repeated: the papers' way to choose hyper-parameters.
+    """
+
+    problem: str
+    label: str
+    settings: tuple[Setting, ...]
+    horizon: int
+    repetitions: int
+    tuning: int = 1
+    history: int = 0
+    panel: str = ""  # which of a problem's panels, where there are several
+
+    def wanted(self, store: Store) -> list[Cell]:
+        """Return the cells to be run, as far as that is known by what is stored."""
+        chosen = self.chosen(store)
+        if chosen is None:
+            return [cell for setting in self.settings for cell in self._cells(setting, self.tuning)]
+        return self._cells(chosen, self.repetitions)
+
+    def chosen(self, store: Store) -> Setting | None:
+        """Return the setting of lowest regret, or None while some have not been run."""
+        if len(self.settings) == 1:
+            return self.settings[0]
+        regrets = []
+        for setting in self.settings:
+            cells = self._cells(setting, self.tuning)
+            if not all(store.holds(cell) for cell in cells):
+                return None
+            regrets.append(fmean(store.regret(cell) for cell in cells))
+        return self.settings[regrets.index(min(regrets))]
+
+    def runs(self, store: Store) -> list[Any]:
+        """Return the finished repetitions of the chosen setting."""
+        chosen = self.chosen(store)
+        if chosen is None:
+            return []
+        cells = self._cells(chosen, self.repetitions)
+        return [store.load(cell) for cell in cells if store.holds(cell)]
+
+    def _cells(self, setting: Setting, repetitions: int) -> list[Cell]:
+        where = {"horizon": self.horizon, "history": self.history}
+        return [Cell.of(self.problem, setting, repetition=r, **where) for r in range(repetitions)]

@@ -51,7 +51,6 @@ class Run:
 
     @property
     def points(self) -> Observations:
-        """All that was evaluated, in order."""
         return np.concatenate(self.batches)
 
     def until(self, budget: int) -> None:

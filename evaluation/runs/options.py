@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from evaluation.data.files import Damaged, Missing
-from evaluation.runs.cells import Store
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Line, Store
 from evaluation.runs.work import Play, share, trial
 
 

@@ -14,8 +14,7 @@ from threading import Thread
 from typing import TypeAlias
 
 from evaluation.problems.papers import problem
-from evaluation.runs.cells import Cell, Store
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Cell, Line, Store
 from evaluation.runs.trial import run
 from noregret.progress import Display
 
@@ -24,7 +23,6 @@ Play: TypeAlias = Callable[[Cell], Mapping[str, object]]  # a module's function:
 
 
 def trial(cell: Cell) -> Mapping[str, object]:
-    """Run a cell of the papers' experiments."""
     return run(cell, problem(cell.problem))
 
 

@@ -51,7 +51,6 @@ class Case:
 
 
 def case(name: str, title: str, subjects: Sequence[Subject], *goals: Goal, note: str = "") -> Case:
-    """Return a case with goals."""
     return Case(name, title, tuple(subjects), goals, note)
 
 
@@ -90,7 +89,6 @@ def so_far(subject: Subject, figure: str | Read) -> Quantity:
 
 
 def seconds(subject: Subject) -> Quantity:
-    """The time of a whole run."""
     return median(subject, "seconds")
 
 
@@ -123,7 +121,6 @@ def of_all(combine: Callable[..., float | None], *quantities: Quantity) -> Quant
 
 
 def ratio(above: Quantity, below: Quantity) -> Quantity:
-    """One quantity over another."""
     return of_all(lambda over, under: over / under if under else None, above, below)
 
 

@@ -134,11 +134,9 @@ class Meter:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether the time is up."""
         return self.elapsed >= self.most_seconds
 
     def figures(self) -> Figures:
-        """Return seconds and memory."""
         beyond = max(0, self._peak - (self._before or 0))
         return Figures(seconds=self.seconds, peak=self._peak, beyond=beyond)
 

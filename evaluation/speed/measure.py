@@ -47,7 +47,6 @@ def measured(subject: Subject, seed: int, threads: int, source: str = "") -> Fig
 
 
 def measured_machine(threads: int) -> tuple[dict[str, Any], dict[str, float]]:
-    """Return what the machine is and what it can do."""
     found: dict[str, Any] = {**measured(Subject("", "machine", {"threads": threads}), 0, threads)}
     if "error" in found:
         raise RuntimeError(f"the machine could not be measured: {found['error']}")

@@ -18,7 +18,6 @@ WARM_UP = 12  # evaluations known to a first ask that is not timed: it loads and
 
 
 def transcription(settings: Settings, seed: int, meter: Meter) -> Figures:
-    """Run a paper's pseudo-code."""
     problem, T = problem_of(settings, seed), settings["T"]
     with meter:
         rows = transcriptions.ALGORITHMS[settings["algorithm"]](problem, T)

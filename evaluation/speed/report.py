@@ -132,7 +132,6 @@ COLUMNS: dict[str, tuple[Read, str]] = {
 
 
 def figures_table(case: Case, results: Results) -> str:
-    """Return a row per subject."""
     rows = [_row(subject, results) for subject in case.subjects]
     return markdown.table(("what", "N", "T", "seconds", *COLUMNS), rows)
 

@@ -116,7 +116,6 @@ class Results:
         self.write()
 
     def write(self) -> None:
-        """Write the file, all or nothing."""
         names = ("quick", "threads", "machine", "cells")
         held = {"format": FORMAT, **{name: getattr(self, name) for name in names}}
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,7 +124,6 @@ class Results:
         os.replace(partial, self.path)
 
     def sized(self, subject: Subject) -> Subject:
-        """Return a subject of a case at the size that is measured here."""
         return subject.quick() if self.quick else subject
 
     def of(self, subject: Subject) -> list[Figures]:

@@ -42,7 +42,6 @@ TOGETHER = 4096  # candidates scored together
 
 
 def problem_of(settings: Settings, seed: int) -> Problem:
-    """Return the problem that the settings name."""
     N, kernel = settings["N"], settings.get("kernel", "rbf")
     if kernel == "tanimoto":
         return make_molecules(N, seed=seed)

@@ -16,7 +16,7 @@ from evaluation.comparison.command import QUICK, QUICK_BUDGET, QUICK_SEEDS
 from evaluation.data.files import Missing
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.papers import command as papers
-from evaluation.papers.catalogue import PLATES
+from evaluation.papers.command import PLATES
 from evaluation.papers.settings import sweep
 from evaluation.problems.comparison import PROBLEMS
 from evaluation.problems.papers import problem

@@ -12,14 +12,12 @@ import pytest
 from matplotlib.image import imread
 
 from evaluation.comparison import drawing
-from evaluation.comparison.goals import goals
 from evaluation.comparison.report import numbers, publish, section
-from evaluation.comparison.summary import AtBudget, Sample, Standings
+from evaluation.comparison.summary import AtBudget, Sample, Standings, goals
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.reports.intervals import Figure
 from evaluation.reports.markdown import Claim
-from evaluation.runs.cells import Store
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Line, Store
 from evaluation.runs.reading import Reading
 
 

@@ -11,8 +11,7 @@ import pytest
 from matplotlib.image import imread
 
 from evaluation.data.files import Missing
-from evaluation.papers.catalogue import PLATES
-from evaluation.papers.command import main
+from evaluation.papers.command import PLATES, main
 from evaluation.papers.curves import Runs
 from evaluation.papers.plates import Plate
 from evaluation.papers.report import LINK, PAGES, RESULTS, publish, section
@@ -20,8 +19,7 @@ from evaluation.papers.settings import sweep
 from evaluation.problems import papers as problems
 from evaluation.problems.base import Problem
 from evaluation.reports.markdown import into_page
-from evaluation.runs.cells import Setting, Store
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Line, Setting, Store
 from evaluation.runs.work import work
 from small_runs import small
 

@@ -98,6 +98,7 @@ def test_budgets_end_at_the_candidates_without_noise() -> None:
 
 
 def test_the_truth_of_replicates_is_the_mean_of_those_there_are() -> None:
+    """A missing run (NaN) is never the answer."""
     listing = measured(("x",), np.arange(2.0)[:, None])
     one = replicated("some", "Some", listing, np.array([[1.0, 2.0, np.nan], [1.0, 2.0, 6.0]]))
     assert one.truth(np.array([0, 1])).tolist() == [1.5, 3.0]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from evaluation.runs.archive import publish_runs, restore_runs
-from evaluation.runs.cells import Store
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Line, Store
 
 LINES = [
     Line("pool", "auto", ({"algorithm": "auto"},), 200, 3),

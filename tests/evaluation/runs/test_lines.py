@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.papers.catalogue import PLATES
+from evaluation.papers.command import PLATES
 from evaluation.papers.curves import Runs, band
 from evaluation.papers.settings import sweep
-from evaluation.runs.cells import Setting, Store
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Line, Setting, Store
 from evaluation.runs.trial import Record, run
 from small_runs import cell, small
 
 SWEEPS = sorted({plate.runs for plate in PLATES.values() if plate.runs})
+CS = (1.1, 1.2)  # of the grid
 GRID: tuple[Setting, ...] = tuple(
     {"algorithm": "epsilon_greedy", "a": a, "b": 1.0} for a in (0.1, 1.0, 10.0)
 )
@@ -64,22 +64,19 @@ def test_every_figure_has_lines_and_a_quick_version(figure: str, quick: bool) ->
 
 def test_the_settings_are_those_that_bbkb_prints() -> None:
     """Table 1 of BBKB 2020, and section 5."""
-    bandwidths = {
-        (line.problem, line.label): line.settings[0].get("bandwidth") for line in sweep("bbkb-fig1")
-    }
+    lines = sweep("bbkb-fig1")
+    found = {(one.problem, one.label): one.settings[0].get("bandwidth") for one in lines}
     printed = {
         **{"Global-BBKB": (17.5, 12.5), "GlobalLocal-BBKB": (17.5, 12.5), "BKB": (17.5, 12.5)},
         **{"GP-UCB": (5.0, 12.5), "GP-BUCB": (12.5, 12.5), "ASYNC-TS": (10.0, 10.0)},
         "EPS-GREEDY": (None, None),
     }
-    assert bandwidths == {
+    assert found == {
         (name, label): pair[at]
         for at, name in enumerate(("abalone", "cadata"))
         for label, pair in printed.items()
     }
-    for line in sweep("bbkb-fig1"):
-        assert line.horizon == 10_000
-        assert line.repetitions >= 5
+    assert all(line.horizon == 10_000 and line.repetitions >= 5 for line in lines)
     for figure in ("bbkb-fig5", "bbkb-fig6"):
         panels = {float(line.panel.removeprefix("σ = ")) for line in sweep(figure)}
         assert panels == {5.0, 7.5, 10.0, 12.5, 15.0, 17.5}
@@ -93,18 +90,16 @@ def test_the_settings_are_those_that_mini_prints() -> None:
     """Appendix B.1 of MINI 2022: ten bandwidths, C in {1.1, 1.2}; ε-greedy's grid of twelve."""
     lines = {line.label: line for line in sweep("mini-nas")}
     squares = np.round(np.linspace(100, 500, 10), 1)
-    for label, limits in (
-        ("MINI-GP-UCB", (1.21, 1.44)),
-        ("BBKB", (1.1, 1.2)),
-        ("GP-BUCB", (1.1, 1.2)),
-    ):
-        assert len(lines[label].settings) == 20
-        assert {setting["limit"] for setting in lines[label].settings} == set(limits)
-        found = sorted({float(setting["bandwidth_squared"]) for setting in lines[label].settings})
+    for label, limits in {"MINI-GP-UCB": (1.21, 1.44), "BBKB": CS, "GP-BUCB": CS}.items():
+        settings = lines[label].settings
+        assert len(settings) == 20
+        assert {setting["limit"] for setting in settings} == set(limits)
+        found = sorted({float(setting["bandwidth_squared"]) for setting in settings})
         np.testing.assert_allclose(found, squares, atol=0.06)
-        assert {setting["noise_variance"] for setting in lines[label].settings} == {"noise level"}
+        assert {setting["noise_variance"] for setting in settings} == {"noise level"}
     assert len(lines["EPS-GREEDY"].settings) == 12
-    assert {line.problem for line in sweep("mini-fig3")} == {*("f104", "f116", "f122", "rastrigin")}
+    functions = {line.problem for line in sweep("mini-fig3")}
+    assert functions == {"f104", "f116", "f122", "rastrigin"}
 
 
 def test_intervals_are_students() -> None:

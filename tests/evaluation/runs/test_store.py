@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.runs.cells import Cell, Setting, Store
-from evaluation.runs.lines import Line
+from evaluation.runs.cells import Cell, Line, Setting, Store
 from evaluation.runs.trial import run
 from evaluation.runs.work import missing, work
 from small_runs import cell, small
@@ -25,47 +24,34 @@ from small_runs import cell, small
 ROOT = Path(__file__).parents[3]
 UNIFORM: Setting = {"algorithm": "uniform"}
 
-WORKER = """
-import sys
+HEAD = """
+import sys, time
 from pathlib import Path
 from evaluation.runs import work as crew
-from evaluation.runs.lines import Line
-from small_runs import small
+from evaluation.runs.cells import Line, Store
+from small_runs import cell, small, stuck
 
-ran = Path(sys.argv[2])
+folder, uniform = Path(sys.argv[1]), {"algorithm": "uniform"}
+"""
+WORKER = """
 plain = crew.run
 
 def noted(cell, problem):
-    with ran.open("a") as out:
+    with Path(sys.argv[2]).open("a") as out:
         out.write(cell.key + "\\n")
     return plain(cell, problem)
 
 crew.run, crew.problem = noted, lambda name: small()
-line = Line("small", "uniform", ({"algorithm": "uniform"},), 300, 12)
-crew.work([line], Path(sys.argv[1]))
+crew.work([Line("small", "uniform", (uniform,), 300, 12)], folder)
 """
-
 HOLDER = """
-import sys, time
-from pathlib import Path
-from evaluation.runs.cells import Store
-from small_runs import cell
-
-with Store(Path(sys.argv[1])).claim(cell({"algorithm": "uniform"})) as ours:
+with Store(folder).claim(cell(uniform)) as ours:
     print(ours, flush=True)
     time.sleep(60)
 """
-
-
 CREW = """
-import sys
-from pathlib import Path
-from evaluation.runs.lines import Line
-from evaluation.runs.work import share
-from small_runs import stuck
-
-line = Line("small", "uniform", ({"algorithm": "uniform"},), 300, 1)
-share([line], Path(sys.argv[1]), jobs=1, minutes=10, play=stuck)
+line = Line("small", "uniform", (uniform,), 300, 1)
+crew.share([line], folder, jobs=1, minutes=10, play=stuck)
 """
 
 
@@ -87,7 +73,7 @@ def one() -> Cell:
 def started(script: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "src", ROOT / "tests")))
     with subprocess.Popen(
-        [sys.executable, "-c", script, *map(str, arguments)],
+        [sys.executable, "-c", HEAD + script, *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": paths},
         stdout=subprocess.PIPE,
         text=True,

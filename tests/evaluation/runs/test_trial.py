@@ -10,7 +10,6 @@ import pytest
 
 import noregret as nr
 from evaluation.methods.papers import optimizer
-from evaluation.problems.base import Replicates
 from evaluation.runs.cells import Setting
 from evaluation.runs.trial import checkpoints, makespan, run
 from small_runs import cell, small
@@ -96,14 +95,6 @@ def test_workers_take_the_next_evaluation_when_they_are_free(workers: int) -> No
 def test_no_order_of_work_beats_the_longest_evaluation() -> None:
     durations = np.array([3.0, 1.0, 2.0])
     assert {makespan(np.array(order), 5) for order in permutations(durations)} == {3.0}
-
-
-def test_a_replicate_is_one_that_was_recorded() -> None:
-    """A missing run (NaN) must never be the answer."""
-    runs = np.array([[1.0, 2.0, np.nan], [3.0, 4.0, 5.0]])
-    values = Replicates(runs)(np.repeat([0, 1], 300), np.random.default_rng(0))
-    assert set(values[:300]) == {1.0, 2.0}
-    assert set(values[300:]) == {3.0, 4.0, 5.0}
 
 
 def test_checkpoints_end_at_the_horizon() -> None:

@@ -18,18 +18,14 @@ FLOOR = {"bandwidth": 10e9, "flops": 100e9}
 WORK = {"rankings": 5, "refreshed": 2064, "scanned": 9, "bytes": 10**9, "flops": 10**9}
 
 
+FIGURES: Figures = {
+    **{"peak": 10**8, "beyond": 10**7, "regret": 0.05, "evaluations": 100, "unique": 40},
+    **{"marks": ["a"], "work": WORK, "floor": FLOOR},
+}
+
+
 def figures_for(subject: Subject, seed: int) -> Figures:
-    figures = Figures(
-        seconds=0.4 + 0.01 * seed,
-        peak=10**8,
-        beyond=10**7,
-        regret=0.05,
-        evaluations=100,
-        unique=40,
-        marks=["a"],
-        work=WORK,
-        floor=FLOOR,
-    )
+    figures: Figures = {**FIGURES, "seconds": 0.4 + 0.01 * seed}
     ts = subject.settings.get("ts")
     if isinstance(ts, list):
         figures["steps"] = [(t, 0.01 * t) for t in ts]
@@ -40,11 +36,10 @@ def figures_for(subject: Subject, seed: int) -> Figures:
 
 def tiny_results(path: Path) -> Results:
     results = Results(path, machine=describe())
-    names = ("mini", "mini-million", "exact", "scaling-t", "asks")
-    for name in names:
+    for name in ("mini", "mini-million", "exact", "scaling-t", "asks"):
         for one in CASES[name].subjects:
-            for seed in range(one.seeds):
-                results.cells[one.key(seed)] = figures_for(one, seed)
+            for seed, key in enumerate(one.keys):
+                results.cells[key] = figures_for(one, seed)
     late = CASES["scaling-t"].subjects[3]
     results.cells[late.key(0)] = {"seconds": 95.0, "stopped": 12}
     results.write()
@@ -73,59 +68,55 @@ def test_trouble_is_shown_in_place_of_figures(
 ) -> None:
     results = Results(tmp_path / "results.json", quick=True)
     case = CASES["bbkb"]
-    results.keep(
-        results.sized(case.subjects[1]).key(0), {"error": "ArgumentError: unknown argument"}
-    )
+    failed = results.sized(case.subjects[1]).key(0)
+    results.keep(failed, {"error": "ArgumentError: unknown argument"})
     command.print_tables([case], results)
     shown = capsys.readouterr().out
     assert "ArgumentError" in shown
     assert "not run" in shown
 
 
-def test_a_rerun_goes_on_where_it_was_broken_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Hours of measuring must survive an interruption."""
-    asked: list[str] = []
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Subject, int]]:
+    """What is asked to be measured; a user stops the second, and the clock BKB at T = 10 000."""
+    asked: list[tuple[Subject, int]] = []
 
     def fake(subject: Subject, seed: int, threads: int) -> Figures:
         assert threads == 2
-        asked.append(subject.key(seed))
-        if len(asked) == 2:
+        asked.append((subject, seed))
+        if len(asked) == 2 and not subject.series:
             raise KeyboardInterrupt
-        return figures_for(subject, seed)
-
-    monkeypatch.setattr(command, "measured", fake)
-    monkeypatch.setattr(command, "measured_machine", lambda _: (describe(), FLOOR))
-    arguments = ["mini", "--out", str(tmp_path)]
-    with pytest.raises(KeyboardInterrupt):
-        command.main(arguments)
-    assert command.main([*arguments, "--resume"]) == 0
-    subjects = CASES["mini"].subjects
-    assert sorted(set(asked)) == sorted(key for subject in subjects for key in subject.keys)
-    assert len(asked) == len(set(asked)) + 1  # only the one broken off was measured twice
-    assert command.main([*arguments, "--resume"]) == 0
-    assert len(asked) == len(set(asked)) + 1
-
-
-def test_a_series_ends_at_the_first_size_too_slow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-
-    def fake(subject: Subject, seed: int, threads: int) -> Figures:
-        assert threads == 2
-        asked.append((subject.series, subject.settings["T"]))
         stopped = subject.series == "bkb" and subject.settings["T"] == 10_000
         return {"seconds": 1.0, "stopped": 5} if stopped else figures_for(subject, seed)
 
     monkeypatch.setattr(command, "measured", fake)
     monkeypatch.setattr(command, "measured_machine", lambda _: (describe(), FLOOR))
+    return asked
+
+
+def test_a_rerun_goes_on_where_it_was_broken_off(
+    tmp_path: Path, asked: list[tuple[Subject, int]]
+) -> None:
+    """Hours of measuring must survive an interruption."""
+    arguments = ["mini", "--out", str(tmp_path)]
+    with pytest.raises(KeyboardInterrupt):
+        command.main(arguments)
+    for _ in range(2):
+        assert command.main([*arguments, "--resume"]) == 0
+        keys = [subject.key(seed) for subject, seed in asked]
+        assert set(keys) == {key for one in CASES["mini"].subjects for key in one.keys}
+        assert len(keys) == len(set(keys)) + 1  # only the one broken off was measured twice
+
+
+def test_a_series_ends_at_the_first_size_too_slow(
+    tmp_path: Path, asked: list[tuple[Subject, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("evaluation.speed.report.plot", lambda *_: None)
     assert command.main(["scaling-t", "--out", str(tmp_path)]) == 0
-    assert ("bkb", 1000) in asked
-    assert ("bkb", 100_000) not in asked
-    assert ("mini_gp_ucb", 1_000_000) in asked
+    sizes = [(subject.series, subject.settings["T"]) for subject, _ in asked]
+    assert ("bkb", 1000) in sizes
+    assert ("bkb", 100_000) not in sizes
+    assert ("mini_gp_ucb", 1_000_000) in sizes
 
 
 def test_names_and_sizes_are_checked_before_anything_is_measured(tmp_path: Path) -> None:

@@ -52,10 +52,10 @@ def test_a_run_that_was_stopped_can_miss_but_not_meet() -> None:
     """Its time is a lower bound, and so is its memory."""
     results = results_of(fast=[900.0, 1.0, 1.0], slow=[])
     results.cells[FAST.key(0)]["stopped"] = 3
-    assert judge(Goal("", so_far(FAST, "seconds"), "≤ 300"), results).word == "missed"
-    assert judge(Goal("", so_far(FAST, "seconds"), "≤ 1000"), results).word == "–"
+    tight, loose = (Goal("", so_far(FAST, "seconds"), limit) for limit in ("≤ 300", "≤ 1000"))
+    assert [judge(goal, results).word for goal in (tight, loose)] == ["missed", "–"]
     del results.cells[FAST.key(0)]["stopped"]
-    assert judge(Goal("", so_far(FAST, "seconds"), "≤ 1000"), results).word == "met"
+    assert judge(loose, results).word == "met"
 
 
 def test_what_is_not_known_is_not_judged() -> None:
