@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.comparison.summary import Standings, title
+from evaluation.comparison.summary import MEASURES, Standings, title
 from evaluation.methods.contestants import AUTO, CONTESTANTS
 from evaluation.reports.drawing import canvas, labelled, legend
 from evaluation.reports.intervals import Figure
@@ -28,7 +28,6 @@ COLOURS = {
     "uniform": "#888888",
 }
 FLOOR = 1e-4  # of the axis of regrets
-WORDS = {"regret": "cumulative regret", "simple": "simple regret"}
 SMALL = 8  # points, of what stands beside an axis
 NARROW = 2.0  # decades; a longer axis has room for powers of ten only
 BAND = 0.7  # of a row, over which its contestants lie
@@ -37,7 +36,7 @@ BAND = 0.7  # of a row, over which its contestants lie
 def ranks(standings: Standings) -> Picture:
     """Average ranks against budgets, for both regrets."""
     drawn = canvas(1, 2)
-    for axes, (measure, word) in zip(drawn.subplots(1, 2), WORDS.items(), strict=True):
+    for axes, (measure, word) in zip(drawn.subplots(1, 2), MEASURES.items(), strict=True):
         by_budget = {at.T: at.ranks(measure) for at in standings.budgets}
         most = max(map(len, by_budget.values()))
         if not most:
@@ -65,7 +64,7 @@ def pools(standings: Standings, measure: str) -> Picture:
         axes.set_xscale("log")
         axes.axvline(1.0, color=COLOURS["uniform"], linewidth=0.6)
         axes.set_title(f"T = {_spaced(at.T)}", fontsize=9)
-        axes.set_xlabel(f"{WORDS[measure]} over uniform's", fontsize=SMALL)
+        axes.set_xlabel(f"{MEASURES[measure]} over uniform's", fontsize=SMALL)
         axes.grid(visible=True, axis="x", alpha=0.25)
         axes.tick_params(axis="y", length=0)
         axes.tick_params(axis="x", labelsize=SMALL)

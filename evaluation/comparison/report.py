@@ -7,17 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.comparison import drawing
-from evaluation.comparison.summary import AtBudget, Standings, goals, title
+from evaluation.comparison.summary import MEASURES, AtBudget, Standings, goals, title
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.reports.intervals import Figure
 from evaluation.reports.markdown import Claim, rounded, table, write_numbers
 
 PAGE = Path(__file__).parents[2] / "docs" / "results" / "comparison.md"
 MARK = "comparison"
-MEASURES = {
-    "regret": "cumulative regret over uniform's",
-    "simple": "simple regret over uniform's gap",
-}
 
 
 def publish(standings: Standings, folder: Path) -> list[Claim]:
@@ -75,9 +71,9 @@ def section(standings: Standings, reached: list[Claim], folder: str) -> str:
     parts += [_budget(at) for at in budgets]
     parts += ["## Pool by pool", *(f"![{name}]({folder}/{name}.png)" for name in MEASURES)]
     parts += [
-        f"### T = {at.T}: {words}\n\n{_pools(at, measure)}"
+        f"### T = {at.T}: {word} over uniform's{gap}\n\n{_pools(at, measure)}"
         for at in budgets
-        for measure, words in MEASURES.items()
+        for (measure, word), gap in zip(MEASURES.items(), ("", " gap"), strict=True)
     ]
     parts.append(f"Numbers with intervals are in [JSON]({folder}/results.json).")
     return "\n\n".join(parts)

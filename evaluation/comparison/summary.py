@@ -20,7 +20,7 @@ Place: TypeAlias = tuple[str, str, int]  # a problem, a contestant, a budget
 HALF, COVERAGE = 0.5, 0.9
 SECONDS = {200: 1.0, 10_000: 10.0}
 LEVELS = {"median": 0.5, "90th percentile": 0.9}
-MEASURES = {"regret": "cumulative", "simple": "simple"}
+MEASURES = {"regret": "cumulative regret", "simple": "simple regret"}
 
 
 @final
@@ -49,9 +49,6 @@ class Sample:
     def __len__(self) -> int:
         return len(self.regret)
 
-    def of_measure(self, measure: str) -> Vector:
-        return {"regret": self.regret, "simple": self.simple, "seconds": self.seconds}[measure]
-
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +72,8 @@ class AtBudget:
         return [name for name in self.problems if all((name, one) in self.samples for one in who)]
 
     def values(self, measure: str, who: str, name: str) -> Vector:
-        return self.samples[name, who].of_measure(measure)
+        held: Vector = getattr(self.samples[name, who], measure)
+        return held
 
     def means(self, measure: str, who: str, pools: Sequence[str]) -> Matrix:
         """Return means over seeds: (1 + DRAWS, pools), the first as measured, others resampled."""
@@ -184,7 +182,7 @@ def _not_worse_than_uniform(at: AtBudget) -> Iterator[Claim]:
     for measure, word in MEASURES.items() if pools else ():
         worse = [one for one in pools if at.difference(measure, one, AUTO, UNIFORM).low > 0]
         found = f"worse on {', '.join(worse)}" if worse else "on none"
-        says = f"T = {at.T}: on no pool worse than uniform in {word} regret"
+        says = f"T = {at.T}: on no pool worse than uniform in {word}"
         yield Claim(says, found, not worse, pools=len(pools))
 
 

@@ -79,16 +79,14 @@ class Runs:
     def ends(self, quantity: str, step: int | None = None) -> dict[str, float]:
         """Return every method's mean at the end or at a step, the lowest first."""
         found = {label: curve.at(step)[0] for label, curve in self.bands(quantity).items()}
-        return {label: found[label] for label in sorted(found, key=found.__getitem__)}
+        return dict(sorted(found.items(), key=lambda one: one[1]))
 
     def reads(
         self, quantity: str, labels: Sequence[str] | None = None, step: int | None = None
     ) -> str:
         """Return the values of some methods in words; of all, the lowest first."""
-        ends = {label: curve.at(step) for label, curve in self.bands(quantity).items()}
-        if labels is None:
-            labels = sorted(ends, key=lambda one: ends[one][0])
-        return ", ".join(f"{one} {number(*ends[one])}" for one in labels if one in ends)
+        found, named = self.bands(quantity), labels or self.ends(quantity, step)
+        return ", ".join(f"{one} {number(*found[one].at(step))}" for one in named if one in found)
 
 
 def number(mean: float, half: float) -> str:

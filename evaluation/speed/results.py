@@ -138,9 +138,6 @@ class Results:
         """Return those of them that came to their end."""
         return [one for one in self.begun(subject) if "stopped" not in one]
 
-    def all_done(self, subject: Subject) -> bool:
-        return len(self.done(subject)) == self.sized(subject).seeds
-
     def median(self, subject: Subject, figure: Read) -> float | None:
         """Return the median over seeds; None unless every seed has the figure."""
         sized = self.sized(subject)

@@ -11,10 +11,9 @@ import pytest
 from matplotlib.image import imread
 
 from evaluation.data.files import Missing
-from evaluation.papers.command import PLATES, main
+from evaluation.papers.command import LINK, PAGES, PLATES, RESULTS, main, publish, section
 from evaluation.papers.curves import Runs
 from evaluation.papers.plates import Plate
-from evaluation.papers.report import LINK, PAGES, RESULTS, publish, section
 from evaluation.papers.settings import sweep
 from evaluation.problems import papers as problems
 from evaluation.problems.base import Problem
