@@ -12,6 +12,7 @@ import numpy as np
 
 from evaluation.problems.papers import problem
 from evaluation.reports.intervals import half_width
+from evaluation.reports.markdown import Claim
 from evaluation.runs.cells import Line, Store
 from evaluation.runs.trial import Record
 from noregret.arrays import Indices, Matrix, Vector
@@ -70,6 +71,10 @@ class Runs:
     def title(self) -> str:
         """That of the problem, where there is one."""
         return problem(self.lines[0].problem).title
+
+    def claim(self, says: str, found: str, holds: bool, where: str = "") -> Claim:
+        """Return a claim about this part, which its problem names."""
+        return Claim(f"{self.title}{where}: {says}", found, holds)
 
     def bands(self, quantity: str) -> dict[str, Band]:
         """Return the curves by method, those that have been run."""

@@ -26,8 +26,8 @@ def smallest_regret(runs: Runs) -> Iterator[Claim]:
     """The means decide: an overlap of intervals is shown, not counted."""
     for one in runs.each():
         best = next(iter(one.ends("regret ratio")))
-        says = f"{one.title}: BBKB achieves the smallest regret"
-        yield Claim(says, one.reads("regret ratio"), best in OURS)
+        says = "BBKB achieves the smallest regret"
+        yield one.claim(says, one.reads("regret ratio"), best in OURS)
 
 
 def fraction_of_the_time(runs: Runs) -> Iterator[Claim]:
@@ -36,9 +36,9 @@ def fraction_of_the_time(runs: Runs) -> Iterator[Claim]:
         spent = one.ends("seconds", FIRST)
         quickest = min(spent[label] for label in OURS)
         others = min(spent[label] for label in spent if label not in (*OURS, GREEDY))
-        says = f"{one.title}: BBKB takes only a fraction of the time of the baselines"
+        says = "BBKB takes only a fraction of the time of the baselines (with a model)"
         text = f"seconds for {FIRST} steps: {one.reads('seconds', step=FIRST)}"
-        yield Claim(f"{says} (with a model)", text, quickest < 0.5 * others)
+        yield one.claim(says, text, quickest < 0.5 * others)
 
 
 def robust(runs: Runs) -> Iterator[Claim]:
@@ -57,9 +57,9 @@ def robust(runs: Runs) -> Iterator[Claim]:
     text = ", ".join(f"{label} {counts[label]}" for label in reversed(ascending))
     most = max(counts[label] for label in OURS)
     others = max(count for label, count in counts.items() if label not in OURS)
-    says = f"{part.title}: BBKB remains robust for a wider range of σ"
     within = f"bandwidths of {len(widths)} within {NEARLY} times the best method's regret"
-    yield Claim(says, f"{within}: {text}", most > others)
+    says = "BBKB remains robust for a wider range of σ"
+    yield runs.claim(says, f"{within}: {text}", most > others)
 
 
 def whatever_was_taken(runs: Runs) -> Iterator[Claim]:
@@ -79,20 +79,14 @@ def batches_and_time(runs: Runs, history: int) -> Iterator[Claim]:
     Evolution asks for one training at a time, so that more workers do not help it.
     """
     for one in runs.each(history):
-
-        def claim(says: str, text: str, agrees: bool, title: str = one.title) -> Claim:
-            return Claim(f"{title}: {says}", text, agrees)
-
         spent, total = one.ends("seconds"), one.ends(WORKERS)
         seconds, hours = (f"{what}: {one.reads(what, OURS)}" for what in ("seconds", WORKERS))
         baselines = min(value for label, value in spent.items() if label not in OURS)
-        yield claim(
-            "both BBKB variants outperform baselines in runtime",
-            f"seconds: {one.reads('seconds')}",
-            max(spent[label] for label in OURS) < baselines,
-        )
+        says = "both BBKB variants outperform baselines in runtime"
+        slowest = max(spent[label] for label in OURS)
+        yield one.claim(says, f"seconds: {one.reads('seconds')}", slowest < baselines)
         slower = "GlobalLocal-BBKB is slower than Global-BBKB"
-        yield claim(slower, seconds, spent[LOCAL] > spent[GLOBAL])
+        yield one.claim(slower, seconds, spent[LOCAL] > spent[GLOBAL])
         curves, sizes = one.bands("batch size"), one.ends("batch size")
         grown = {label: growth(curves[label]) for label in OURS}
         gains = (
@@ -100,19 +94,15 @@ def batches_and_time(runs: Runs, history: int) -> Iterator[Claim]:
             for label, (slope, fits) in grown.items()
         )
         linear = all(slope > 0 and fits > 0.9 for slope, fits in grown.values())
-        yield claim("batch sizes increase linearly", ", ".join(gains), linear)
-        yield claim(
-            "the local rule gives larger batches than the global rule",
-            f"batch at the end: {one.reads('batch size', OURS)}",
-            sizes[LOCAL] > sizes[GLOBAL],
-        )
-        yield claim(
-            f"with training time, batched algorithms beat sequential {EVOLUTION}",
-            f"{WORKERS}: {one.reads(WORKERS)}",
-            max(value for label, value in total.items() if label != EVOLUTION) < total[EVOLUTION],
-        )
+        yield one.claim("batch sizes increase linearly", ", ".join(gains), linear)
+        says = "the local rule gives larger batches than the global rule"
+        text = f"batch at the end: {one.reads('batch size', OURS)}"
+        yield one.claim(says, text, sizes[LOCAL] > sizes[GLOBAL])
+        says = f"with training time, batched algorithms beat sequential {EVOLUTION}"
+        longest = max(value for label, value in total.items() if label != EVOLUTION)
+        yield one.claim(says, f"{WORKERS}: {one.reads(WORKERS)}", longest < total[EVOLUTION])
         faster = "with training time, GlobalLocal-BBKB is faster than Global-BBKB"
-        yield claim(faster, hours, total[LOCAL] < total[GLOBAL])
+        yield one.claim(faster, hours, total[LOCAL] < total[GLOBAL])
 
 
 def growth(curve: Band) -> tuple[float, float]:
@@ -144,7 +134,7 @@ def evolution(runs: Runs) -> Iterator[Claim]:
             ),
             (f"without past evaluations BBKB outperforms {EVOLUTION}", without, won),
         ):
-            yield Claim(f"{after.title}: {says}", text, agrees)
+            yield after.claim(says, text, agrees)
 
 
 def _above(one: Band, other: Band) -> bool:

@@ -55,51 +55,42 @@ def architectures(runs: Runs) -> Iterator[Claim]:
 
 
 def _regret(one: Runs) -> Iterator[Claim]:
-    last = one.ends("regret ratio")
-    worst, text = max(last[label] for label in OURS), f"regret ratio: {one.reads('regret ratio')}"
-    alike, better = "both MINI variants are comparable to BBKB", "both are better than ε-greedy"
-    yield Claim(f"{one.title} (a): {alike}", text, worst <= COMPARABLE * last[BBKB])
-    yield Claim(f"{one.title} (a): {better}", text, worst < last[GREEDY])
+    last, text = one.ends("regret ratio"), f"regret ratio: {one.reads('regret ratio')}"
+    worst = max(last[label] for label in OURS)
+    comparable = worst <= COMPARABLE * last[BBKB]
+    yield one.claim("both MINI variants are comparable to BBKB", text, comparable, " (a)")
+    yield one.claim("both are better than ε-greedy", text, worst < last[GREEDY], " (a)")
 
 
 def _few(one: Runs) -> Iterator[Claim]:
     """Unique candidates and batches; the gap between them is to grow in the later stages."""
     unique, batches = one.bands("unique candidates"), one.bands("batches")
     few, T = one.ends("unique candidates"), int(unique[BBKB].steps[-1])
-    yield Claim(
-        f"{one.title} (b): both select even fewer unique candidates than BBKB",
-        f"unique: {one.reads('unique candidates')}",
-        max(few[label] for label in OURS) < few[BBKB],
-    )
-    yield Claim(
-        f"{one.title} (b): BBKB does not select a very large number of unique candidates",
-        f"{few[BBKB]:.0f} of {T} evaluations",
-        few[BBKB] < 0.1 * T,
-    )
+    says, fewer = "both select even fewer unique candidates than BBKB", max(few[x] for x in OURS)
+    yield one.claim(says, f"unique: {one.reads('unique candidates')}", fewer < few[BBKB], " (b)")
+    says = "BBKB does not select a very large number of unique candidates"
+    yield one.claim(says, f"{few[BBKB]:.0f} of {T} evaluations", few[BBKB] < 0.1 * T, " (b)")
     for label, letter in zip(OURS, "de", strict=True):
         early, late = (batches[label].at(t)[0] - unique[label].at(t)[0] for t in (T // 10, T))
         q, h = few[label], batches[label].at()[0]
-        yield Claim(
-            f"{one.title} ({letter}): {label} has far more batches h than unique candidates q, "
-            "later on",
-            f"h = {h:.0f}, q = {q:.0f}; the gap is {early:.0f} at t = {T // 10}",
-            h > COMPARABLE * q and late > 2 * early,
-        )
+        says = f"{label} has far more batches h than unique candidates q, later on"
+        text = f"h = {h:.0f}, q = {q:.0f}; the gap is {early:.0f} at t = {T // 10}"
+        yield one.claim(says, text, h > COMPARABLE * q and late > 2 * early, f" ({letter})")
 
 
 def _fast(one: Runs) -> Iterator[Claim]:
     """Faster to the end, and to the regret that both reach."""
     curves, ratio = one.bands("seconds"), one.bands("regret ratio")
     spent, last = one.ends("seconds"), one.ends("regret ratio")
-    both = f"{one.title} (c): both are faster than BBKB, terminating earlier"
-    slowest = max(spent[label] for label in OURS)
-    yield Claim(both, f"seconds: {one.reads('seconds')}", slowest < spent[BBKB])
+    quicker = max(spent[label] for label in OURS) < spent[BBKB]
+    both = "both are faster than BBKB, terminating earlier"
+    yield one.claim(both, f"seconds: {one.reads('seconds')}", quicker, " (c)")
     for label in OURS:
         level = max(last[label], last[BBKB])
         mine, theirs = (_reached(ratio[who], curves[who], level) for who in (label, BBKB))
-        says = f"{one.title} (c): {label} achieves lower regret in the same span of time as BBKB"
+        says = f"{label} achieves lower regret in the same span of time as BBKB"
         text = f"regret ratio {level:.3g} after {mine:.2g} s, BBKB after {theirs:.2g} s"
-        yield Claim(says, text, mine < theirs)
+        yield one.claim(says, text, mine < theirs, " (c)")
 
 
 def _reached(ratio: Band, seconds: Band, level: float) -> float:
@@ -115,11 +106,11 @@ def functions(runs: Runs) -> Iterator[Claim]:
         greedy = last.pop(GREEDY)
         best = min(value for label, value in last.items() if label not in OURS)
         near = min(last[label] for label in OURS) <= COMPARABLE * best
-        yield Claim(f"{one.title}: MINI's regret is comparable to other GP methods", text, near)
+        yield one.claim("MINI's regret is comparable to other GP methods", text, near)
         if one.lines[0].problem == "f104":
             alike = all(1 / 2 < value / greedy < 2 for value in last.values())
-            says = f"{one.title}: all GP methods do only roughly as well as a tuned ε-greedy"
-            yield Claim(says, text, alike)
+            says = "all GP methods do only roughly as well as a tuned ε-greedy"
+            yield one.claim(says, text, alike)
 
 
 def times(runs: Runs) -> Iterator[Claim]:
@@ -127,9 +118,9 @@ def times(runs: Runs) -> Iterator[Claim]:
     for one in runs.each():
         spent = one.ends("seconds")
         others = min(value for label, value in spent.items() if label not in (*OURS, GREEDY))
-        says = f"{one.title}: MINI's runtime is comparable to other GP methods"
+        says = "MINI's runtime is comparable to other GP methods"
         least = min(spent[label] for label in OURS)
-        yield Claim(says, f"seconds: {one.reads('seconds')}", least <= COMPARABLE * others)
+        yield one.claim(says, f"seconds: {one.reads('seconds')}", least <= COMPARABLE * others)
 
 
 CLAIMS = {"nas": architectures, "fig3": functions, "fig4": times}
