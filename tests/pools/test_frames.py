@@ -281,114 +281,92 @@ def test_rows_that_do_not_fit_are_refused(rows: Table, message: str) -> None:
 
 
 DAY = datetime.date(2024, 2, 29)
-BAD: dict[str, tuple[object, dict[str, object], str]] = {
-    "a list": ([[1.0]], {}, "must be a data frame of pandas.*got list"),
-    "an array": (np.zeros((2, 2)), {}, "noregret.Pool"),
-    "a lazy frame": (pl.LazyFrame({"x": [1]}), {}, "got LazyFrame.*collected first"),
-    "a column": (pl.Series([1.0]), {}, r"from_frame\(frame\) cannot be read"),
-    "no columns": (pa.table({}), {}, "no column that could be a feature"),
-    "names alone": (pa.table({"id": ["a"]}), {"name": "id"}, "no column that could be a feature"),
-    "no rows": (pa.table({"x": pa.array([], pa.float64())}), {}, "has no rows"),
-    "nothing but nulls": (pa.table({"x": [None, None]}), {}, r"all 2 of 2 rows.*'x' \(2\)"),
-    "no candidate left": (
-        pa.table({"x": [1.0, None], "y": [None, 1.0]}),
+FRAMES: dict[str, tuple[object, str]] = {
+    "a list": ([[1.0]], "must be a data frame of pandas.*got list"),
+    "an array": (np.zeros((2, 2)), "noregret.Pool"),
+    "a lazy frame": (pl.LazyFrame({"x": [1]}), "got LazyFrame.*collected first"),
+    "a column": (pl.Series([1.0]), r"from_frame\(frame\) cannot be read"),
+    "a time": (pd.DataFrame({"v": pd.to_datetime(["2024-01-01"])}), "'v' is of type timestamp"),
+    "a duration": (pl.DataFrame({"v": [datetime.timedelta(1)]}), "'v' is of type duration"),
+    "lists": (pl.DataFrame({"v": [[1.0, 2.0]]}), "'v' is of type .*list.*column of its own"),
+    "periods": (pd.DataFrame({"v": [pd.Period("2024")]}), "'v' is of type extension"),
+    "mixed objects": (pd.DataFrame({"v": [1, "x"]}), "cannot be read: .*'x'.*of one kind"),
+    "complex numbers": (pd.DataFrame({"v": [1j]}), "cannot be read"),
+    "128 bits": (pl.DataFrame({"v": [1]}).cast(pl.Int128), "cannot be read"),
+    "columns of one name": (pa.table([[1], [2]], names=["x", "x"]), "2 columns named 'x'"),
+    "pandas columns of one name": (pd.DataFrame([[1, 2]], columns=["x", "x"]), "Duplicate"),
+}
+X: dict[str, object] = {"x": [1]}
+NAME: dict[str, object] = {"name": "id"}
+TABLES: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
+    "no columns": ({}, {}, "no column that could be a feature"),
+    "names alone": ({"id": ["a"]}, NAME, "no column that could be a feature"),
+    "no rows": ({"x": pa.array([], pa.float64())}, {}, "has no rows"),
+    "nothing but nulls": ({"x": [None, None]}, {}, r"all 2 of 2 rows.*'x' \(2\)"),
+    "none left": (
+        {"x": [1.0, None], "y": [None, 1.0]},
         {"missing": "drop"},
         "No candidate is left",
     ),
-    "a date": (pa.table({"when": [DAY]}), {}, "'when' is of type date32.*days since"),
-    "a time": (
-        pd.DataFrame({"when": pd.to_datetime(["2024-01-01"])}),
+    "a date": ({"v": [DAY]}, {}, r"date32.*days since.*leave it out by features=\[\.\.\.\]"),
+    "structs": ({"v": [{"a": 1}]}, {}, "'v' is of type struct"),
+    "bytes": ({"v": [b"x"]}, {}, "'v' is of type binary.*numbers or strings first"),
+    "levels of dates": (
+        {"v": pa.array([DAY]).dictionary_encode()},
         {},
-        r"'when' is of type timestamp.*leave it out by features=\[\.\.\.\]",
+        "'v' is of type dictionary",
     ),
-    "a duration": (
-        pl.DataFrame({"took": [datetime.timedelta(seconds=1)]}),
-        {},
-        "'took' is of type duration",
-    ),
-    "lists": (pl.DataFrame({"v": [[1.0, 2.0]]}), {}, "'v' is of type .*list.*column of its own"),
-    "structs": (pa.table({"v": [{"a": 1}]}), {}, "'v' is of type struct"),
-    "bytes": (pa.table({"v": [b"x"]}), {}, "'v' is of type binary.*numbers or strings first"),
-    "categories of dates": (
-        pa.table({"when": pa.array([DAY]).dictionary_encode()}),
-        {},
-        "'when' is of type dictionary",
-    ),
-    "decimals as levels": (
-        pa.table({"v": [decimal.Decimal("1.5")]}),
-        {"categorical": ["v"]},
-        "'v' is of type decimal",
-    ),
-    "periods": (
-        pd.DataFrame({"v": pd.period_range("2024", periods=2, freq="D")}),
-        {},
-        "'v' is of type extension",
-    ),
-    "mixed objects": (pd.DataFrame({"v": [1, "x"]}), {}, "cannot be read: .*'x'.*of one kind"),
-    "complex numbers": (pd.DataFrame({"v": [1j]}), {}, "cannot be read"),
-    "128 bits": (pl.DataFrame({"v": [1]}).cast(pl.Int128), {}, "cannot be read"),
-    "huge numbers": (pa.table({"v": [2**53 + 1]}), {}, "'v' holds .*rounded .*9007199254740993"),
-    "very negative numbers": (pa.table({"v": [-(2**63)]}), {}, "-9223372036854775808"),
-    "huge unsigned numbers": (
-        pa.table({"v": pa.array([2**64 - 1], pa.uint64())}),
-        {},
-        "18446744073709551615",
-    ),
-    "too wide to scale": (
-        pa.table({"v": [-1.5e308, 1.5e308]}),
-        {"scale": "unit"},
-        "'v' spans too much",
-    ),
+    "decimals": ({"v": [decimal.Decimal(1)]}, {"categorical": ["v"]}, "'v' is of type decimal"),
+    "huge numbers": ({"v": [2**53 + 1]}, {}, "'v' holds .*rounded .*9007199254740993"),
+    "very negative numbers": ({"v": [-(2**63)]}, {}, "-9223372036854775808"),
+    "huge unsigned": ({"v": pa.array([2**64 - 1], pa.uint64())}, {}, "18446744073709551615"),
+    "too wide": ({"v": [-1.5e308, 1.5e308]}, {"scale": "unit"}, "'v' spans too much"),
     "too many levels": (
-        pa.table({"smiles": [f"C{i}" for i in range(1001)]}),
+        {"smiles": [f"C{i}" for i in range(1001)]},
         {},
         "'smiles' has more than 1000 levels.*name='smiles'.*codes",
     ),
-    "columns of one name": (
-        pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"]),
-        {},
-        "2 columns named 'x'",
-    ),
-    "pandas columns of one name": (pd.DataFrame([[1, 2]], columns=["x", "x"]), {}, "Duplicate"),
-    "a column without name": (pa.table({"": [0], "x": [1]}), {}, "column 0 has no name"),
-    "an unknown feature": (pa.table({"x": [1]}), {"features": ["y"]}, "no column 'y'; it has 'x'"),
-    "an unknown name": (pa.table({"x": [1]}), {"name": "id"}, "no column 'id'"),
-    "an unknown category": (pa.table({"x": [1]}), {"categorical": ["c"]}, "no column 'c'"),
+    "a column without name": ({"": [0], "x": [1]}, {}, "column 0 has no name"),
+    "an unknown feature": (X, {"features": ["y"]}, "no column 'y'; it has 'x'"),
+    "an unknown name": (X, NAME, "no column 'id'"),
+    "an unknown category": (X, {"categorical": ["c"]}, "no column 'c'"),
     "a category that is no feature": (
-        pa.table({"x": [1], "c": [2]}),
+        {"x": [1], "c": [2]},
         {"features": ["x"], "categorical": ["c"]},
         "categorical names 'c', which is not a feature",
     ),
-    "no features": (pa.table({"x": [1]}), {"features": []}, "at least one column"),
-    "one string": (pa.table({"x": [1]}), {"features": "x"}, "must be a list of column names"),
-    "one number": (pa.table({"x": [1]}), {"features": 1}, "must be a list of column names"),
-    "a number": (pa.table({"x": [1]}), {"features": [0]}, "as strings, got 0"),
-    "a feature twice": (pa.table({"x": [1]}), {"features": ["x", "x"]}, "'x' more than once"),
-    "a name that is a list": (pa.table({"x": [1]}), {"name": ["x"]}, "name must be the name of"),
-    "an unknown encoding": (pa.table({"x": [1]}), {"categories": "hash"}, "'onehot', 'codes'"),
-    "an unknown policy": (pa.table({"x": [1]}), {"missing": "mean"}, "'refuse', 'drop'"),
-    "an unknown scale": (pa.table({"x": [1]}), {"scale": "log"}, "scale must be one of 'unit'"),
-    "names twice": (
-        pa.table({"id": ["a", "b", "a"], "x": [1, 2, 3]}),
-        {"name": "id"},
-        "name='id'.*'a' occurs 2 times",
-    ),
+    "no features": (X, {"features": []}, "at least one column"),
+    "one string": (X, {"features": "x"}, "must be a list of column names"),
+    "one number": (X, {"features": 1}, "must be a list of column names"),
+    "a number": (X, {"features": [0]}, "as strings, got 0"),
+    "a feature twice": (X, {"features": ["x", "x"]}, "'x' more than once"),
+    "a name that is a list": (X, {"name": ["x"]}, "name must be the name of"),
+    "an unknown encoding": (X, {"categories": "hash"}, "'onehot', 'codes'"),
+    "an unknown policy": (X, {"missing": "mean"}, "'refuse', 'drop'"),
+    "an unknown scale": (X, {"scale": "log"}, "scale must be one of 'unit'"),
+    "names twice": ({"id": ["a", "b", "a"], "x": [1, 2, 3]}, NAME, "name='id'.*'a' occurs 2 times"),
     "names that are reals": (
-        pa.table({"id": [0.5], "x": [1]}),
-        {"name": "id"},
+        {"id": [0.5], "x": [1]},
+        NAME,
         "names must be strings or whole numbers, got double",
     ),
-    "names that are dates": (pa.table({"id": [DAY], "x": [1]}), {"name": "id"}, "got date32"),
+    "names that are dates": ({"id": [DAY], "x": [1]}, NAME, "got date32"),
     "names that are too large": (
-        pa.table({"id": pa.array([2**63], pa.uint64()), "x": [1]}),
-        {"name": "id"},
+        {"id": pa.array([2**63], pa.uint64()), "x": [1]},
+        NAME,
         "'id' holds whole numbers of 2.63 or more; turn them into strings",
     ),
     "a name that is missing": (
-        pa.table({"id": ["a", None], "x": [1, 2]}),
-        {"name": "id"},
+        {"id": ["a", None], "x": [1, 2]},
+        NAME,
         r"1 of 2 rows miss something.*rows 1; columns 'id' \(1\)",
     ),
+}
+BAD: dict[str, tuple[object, dict[str, object], str]] = {
+    name: (frame, {}, message) for name, (frame, message) in FRAMES.items()
+} | {
+    name: (pa.table(columns), settings, message)
+    for name, (columns, settings, message) in TABLES.items()
 }
 
 
