@@ -135,5 +135,5 @@ def require_extra(package: str, *, extra: str, what: str) -> Any:
     except ModuleNotFoundError as error:
         raise MissingExtraError(
             f"{what} needs {package.partition('.')[0]}, which is not installed: "
-            f'pip install "noregret[{extra}]".'
+            f'pip install {package.partition(".")[0]}, or noregret with the extra "{extra}".'
         ) from error

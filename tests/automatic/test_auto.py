@@ -130,13 +130,13 @@ def test_where_values_end_it_stops_looking_for_more() -> None:
     opt = nr.auto(nr.Pool(GRID))
     run(opt, 150, noise=0.0, f=lambda X: np.array([f[tuple(x)] for x in X.tolist()]))
     assert fitted_of(opt).optimism < 0.1
-    assert "the gain that it expects is multiplied by" in opt.account()
+    assert "the gains that it expects are multiplied by" in opt.account()
     assert opt.unique < 110
     evaluated = opt.evidence.told
     assert evaluated.w[evaluated.y > 0.7].sum() > 90
     for other in (nr.auto(nr.Pool(GRID), attitude="safe"), nr.auto(nr.Box([(0, 1), (0, 1)]))):
         run(other, 40, f=lambda X: np.minimum(hill(X), 0.1))
-        assert "the gain that it expects" not in other.account()
+        assert "the gains that it expects" not in other.account()
 
 
 def test_where_all_may_be_noise_optimism_stays() -> None:
@@ -371,11 +371,11 @@ def test_it_says_what_it_does(caplog: pytest.LogCaptureFixture) -> None:
         opt = run(nr.auto(nr.Pool(GRID)), 60)
     assert any("Exact posterior on" in line for line in caplog.messages)
     text = opt.account()
-    assert "knowledge gradients (balanced)" in text
+    assert "knowledge gradient (balanced)" in text
     assert "feature 0" in text
-    assert "no regret bound is proven" in text
+    assert "for the choices no regret bound is" in text
     safe = run(nr.auto(nr.Pool(GRID), attitude="safe"), 30)
-    assert "its regret bound applies" in safe.account()
+    assert "so is a bound on the regret of the choices" in safe.account()
     down = run(nr.auto(nr.Pool(GRID), goal="min"), 60, noise=0.0, f=lambda X: 7 - hill(X))
     assert "f has mean 6." in down.account() or "f has mean 7" in down.account()
 
@@ -533,7 +533,7 @@ def test_features_that_never_change_do_not_matter() -> None:
     opt = nr.auto(nr.Pool(X))
     opt.tell(np.arange(0, 60, 2), np.sin(9 * x[::2]))
     said = opt.account()
-    assert "matter most, by lengthscale in ranges: feature 1 " in said
+    assert "changes most along (over so much of their ranges): feature 1 " in said
     assert "feature 0" not in said
     assert "features 2 to 3" not in said
 

@@ -193,7 +193,7 @@ def test_the_words_say_what_the_numbers_say() -> None:
     why = optimizer.explain("s0")
     text = str(why)
     assert text.startswith(
-        f"s0: estimated at {why.mean:.6g} ± {why.std:.2g}, bounds {why.lower:.3g} to"
+        f"s0: estimated at {why.mean:.6g} ± {why.std:.2g}; choices look at {why.lower:.3g} to"
     )
     assert "Evaluated once, average 2." in text
     assert "Asked for once, in batch 0." in text

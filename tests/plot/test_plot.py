@@ -564,5 +564,5 @@ def test_matplotlib_is_loaded_by_drawing_only() -> None:
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """What to type is in the message."""
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingExtraError, match=r'matplotlib.*pip install "noregret\[plot\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install matplotlib.*extra "plot"'):
         nr.plot.regret([1.0], best=1.0)

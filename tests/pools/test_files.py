@@ -324,7 +324,7 @@ def test_without_pyarrow_npy_is_read_all_the_same(
     (tmp_path / "x.csv").write_text("x\n1\n")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     assert len(nr.read_pool(tmp_path / "x.npy")) == 2
-    with pytest.raises(MissingExtraError, match=r"noregret\[tables\]"):
+    with pytest.raises(MissingExtraError, match=r'extra "tables"'):
         nr.read_pool(tmp_path / "x.csv")
 
 

@@ -403,7 +403,7 @@ def test_the_array_pool_points_frames_to_their_door() -> None:
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The core needs no PyArrow; tables do."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"needs pyarrow.*noregret\[tables\]"):
+    with pytest.raises(MissingExtraError, match=r'needs pyarrow.*extra "tables"'):
         nr.Pool.from_frame(pl.DataFrame({"x": [1.0]}))
 
 

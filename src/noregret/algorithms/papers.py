@@ -17,7 +17,7 @@ from noregret.batching import (
     Repeat,
     Stay,
 )
-from noregret.errors import require_at_least, require_choice
+from noregret.errors import ArgumentError, require_at_least, require_choice
 from noregret.kernels import Kernel
 from noregret.optimizer import Optimizer
 from noregret.pools import Domain
@@ -306,6 +306,8 @@ RULES: dict[str, Callable[[float], BatchRule]] = {
 
 def _rule(rule: str | BatchRule, limit: float) -> BatchRule:
     """Return the ratio rule of that name, or the rule itself where one is given."""
+    if isinstance(rule, type):
+        raise ArgumentError(f"rule must be made first, as FixedSize(8) is; got {rule.__name__}.")
     if isinstance(rule, BatchRule):
         require_at_least("limit", limit, 1.0)  # the width needs it all the same
         return rule

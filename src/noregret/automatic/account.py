@@ -18,12 +18,9 @@ NAMED = 5  # features that are listed
 NOTABLE = 1.2  # times as wide: said from there on
 LITTLE = 0.5  # of the gain expected: said from there on
 AGREED = 10  # replicates
-THEOREM = (
-    "Bounds and certificates hold by a theorem, provided that the fitted model is right; delta is "
-    "shared among models (6δ/π²k² for the k-th)"
-)
-SAFE = f"{THEOREM}. Choices are by the same width, so that its regret bound applies."
-STEERED = f"{THEOREM}. Choices are not by that width: for them no regret bound is proven."
+THEOREM = "Bounds and certificates are proven, if the fitted model is right"
+SAFE = f"{THEOREM}; so is a bound on the regret of the choices."
+STEERED = f"{THEOREM}; for the choices no regret bound is."
 
 
 def described(settings: AutoSettings, model: AutoModel, unique: int, explored: int) -> str:
@@ -34,15 +31,17 @@ def described(settings: AutoSettings, model: AutoModel, unique: int, explored: i
         most = settings.constants.exact_points
         belief = f"Posterior through BBKB's dictionary, as there are {points} (more than {most})"
     if settings.attitude == "safe":
-        choice = "upper bounds of a theorem's width (safe)"
+        choice = "choices by upper bounds of a theorem's width (safe)"
     elif settings.deterministic:
-        choice = "expected improvement, nothing twice (deterministic)"
+        choice = "choices by expected improvement, none twice (deterministic)"
     else:
-        score = "knowledge gradients" if settings.uses_knowledge_gradient else "upper bounds"
-        choice = f"{score} ({settings.attitude}), explored {times(explored)}"
+        score = "knowledge gradient" if settings.uses_knowledge_gradient else "upper bounds"
+        choice = f"choices by {score} ({settings.attitude}), explored {times(explored)} besides"
     if settings.workers > 1:
         return f"{belief}; {choice}; {settings.workers} evaluations at a time"
-    return f"{belief}; {choice}; candidates are repeated while that changes no variance much"
+    if settings.deterministic:
+        return f"{belief}; {choice}"
+    return f"{belief}; {choice}; several times in a row where one value would tell little"
 
 
 def account_of(
@@ -76,9 +75,9 @@ def account_of(
 def _kernel(builder: ModelBuilder, fitted: FittedModel, outwards: Callable[[float], float]) -> str:
     estimate, family = fitted.estimate, builder.family
     deviation, mean = math.sqrt(estimate.scale), outwards(estimate.mean)
-    begin = f"Model {fitted.number}: f has mean {mean:.4g} and standard deviation {deviation:.3g}"
+    begin = f"Fit {fitted.number}: f has mean {mean:.4g} and standard deviation {deviation:.3g}"
     share = estimate.effect_variance / estimate.scale
-    end = f"; {share:.0%} of its variance are candidate effects" if share >= 0.01 else ""
+    end = f"; features do not explain {share:.0%} of its variance" if share >= 0.01 else ""
     if isinstance(family, WithCandidateEffect):
         family = family.inner
     if isinstance(family, Fixed):
@@ -91,7 +90,7 @@ def _kernel(builder: ModelBuilder, fitted: FittedModel, outwards: Callable[[floa
     lengths[~family.varies] = math.inf
     order = [int(j) for j in np.argsort(lengths, kind="stable")[:NAMED] if lengths[j] < FAR]
     listed = ", ".join(f"{builder.names[j]} {lengths[j]:.2g}" for j in order)
-    matter = f"features that matter most, by lengthscale in ranges: {listed}"
+    matter = f"f changes most along (over so much of their ranges): {listed}"
     return f"{begin}; {kind}; {matter if listed else 'no feature is seen to matter yet'}{end}"
 
 
@@ -99,9 +98,9 @@ def _noise(fitted: FittedModel) -> str:
     error, noise = fitted.error, fitted.estimate.noise_std
     if error.freedom:
         replicates = counted(round(error.freedom), "replicate")
-        text = f"Noise {noise:.3g} per evaluation, by {replicates} and the likelihood"
+        text = f"Noise {noise:.3g} per evaluation, from {replicates} and the likelihood"
     else:
-        text = f"Noise {noise:.3g} per evaluation, by the likelihood alone: no replicates yet"
+        text = f"Noise {noise:.3g} per evaluation, from the likelihood alone, no replicates"
     if error.cut:
         text += f"; it is far larger at {counted(error.cut, 'candidate')}, where it counts as less"
     if fitted.is_uneven:
@@ -117,21 +116,21 @@ def _trust(
 ) -> Iterator[str]:
     """Say how far the model is believed, and what it counts as something else."""
     if fitted.is_calibrated and fitted.widening == 1:
-        yield "Left out one by one, points lie where the model expects them."
+        yield "The model predicts each point well from the others."
     elif fitted.is_calibrated:
         yield (
-            "Left out one by one, points lie farther off than the model expects: standard "
-            f"deviations are multiplied by {fitted.widening:.2f}."
+            "The model predicts points from the others worse than it expects: standard deviations "
+            f"are multiplied by {fitted.widening:.3g}."
         )
     if settings.uses_knowledge_gradient and fitted.optimism <= LITTLE:
         yield (
-            "The model expected more points above the best than there were: the gain that it "
-            f"expects is multiplied by {fitted.optimism:.2g}."
+            "Fewer points exceeded the best than the model expected: the gains that it expects are "
+            f"multiplied by {fitted.optimism:.2g}."
         )
     if fitted.small_sample_factor >= NOTABLE:
         points = counted(fitted.points, "point")
         wide = f"Bounds are {fitted.small_sample_factor:.2g} times as wide"
-        yield f"{wide}: from {points} the scale of f is known roughly."
+        yield f"{wide}: {points} tell only roughly how far f varies."
     if fitted.is_tentative:
         yield "All values may be noise about a constant: bounds contain that constant too."
     if fitted.floored:
@@ -152,7 +151,7 @@ def _failures(evidence: Evidence) -> tuple[str, ...]:
     if not failed:
         return ()
     never, verb = counted(lost, "candidate"), "is" if lost == 1 else "are"
-    low = f"; {never} never had a value, and {verb} taken to be as low as the lower quarter"
+    low = f"; {never} never had a value, and {verb} taken to be like the worst quarter"
     return (f"{counted(failed, 'evaluation')} failed{low if lost else ''}.",)
 
 

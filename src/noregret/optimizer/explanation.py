@@ -78,7 +78,7 @@ class Explanation:
     >>> why.evaluations, [(near.id, round(near.correlation, 2)) for near in why.nearest]
     (0, [('a', 0.95)])
     >>> print(why)
-    b: estimated at 0.936594 ± 0.34, bounds -0.426 to 2.3 (± 4 standard deviations).
+    b: estimated at 0.936594 ± 0.34; choices look at -0.426 to 2.3 (± 4 standard deviations).
     Never evaluated. Most similar to it: a (correlation 0.95, evaluated once, average 1).
     This run has never asked for it.
     It ranks 2 of 3 as the next choice: its upper bound, 2.3, is below 4.04, that of c.
@@ -122,8 +122,8 @@ class Explanation:
         low, high = (digits(bound, self.std, 3) for bound in (self.lower, self.upper))
         many = f"{self.beta:.2g}"
         return (
-            f"{self.id}: estimated at {digits(self.mean, self.std)} ± {self.std:.2g}, bounds {low} "
-            f"to {high} (± {many} standard deviation{'' if many == '1' else 's'})."
+            f"{self.id}: estimated at {digits(self.mean, self.std)} ± {self.std:.2g}; choices look "
+            f"at {low} to {high} (± {many} standard deviation{'' if many == '1' else 's'})."
         )
 
     def _evidence(self) -> str:

@@ -24,6 +24,7 @@ from noregret.optimizer.explanation import Explanation, explained
 from noregret.optimizer.run_state import RunState
 from noregret.optimizer.trace import Trace
 from noregret.policies import Evidence, ModelPolicy, ModelView, Policy, Proposal, why_uncertified
+from noregret.policies.base import as_policy
 from noregret.pools import Domain, Keys, Points, require_domain
 from noregret.text import counted
 from noregret.threads import in_turn, single_threaded_blas
@@ -80,7 +81,7 @@ class Optimizer:
         sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
         units = results.Units(sign, require_number("offset", offset))
         self._lock = RLock()
-        self._policy = policy
+        self._policy = as_policy(policy)
         self._state: Any = policy.begin()
         self._run_state = RunState.opened(Points.of(pool), units, int(seed))
         self._seen: tuple[ModelView | None, Evidence] | None = None  # until something changes
@@ -271,7 +272,7 @@ class Optimizer:
         >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
         >>> opt.tell([0, 2], [0.3, 0.8])
         >>> print(opt.explain(2))
-        2: estimated at 0.792194 ± 0.1, bounds 0.323 to 1.26 (± 4.7 standard deviations).
+        2: estimated at 0.792194 ± 0.1; choices look at 0.323 to 1.26 (± 4.7 standard deviations).
         Evaluated once, average 0.8. Nothing similar to it has been evaluated.
         This run has never asked for it.
         It ranks 2 of 3 as the next choice: its upper bound, 1.26, is below 4.14, that of 1.

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar, final, runtime_checkable
 import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, Vector
+from noregret.errors import ArgumentError
 from noregret.pools import NO_ROWS, Picks, Points
 from noregret.posteriors import Observations
 
@@ -138,6 +139,7 @@ class Proposal:
 State = TypeVar("State")
 
 
+@runtime_checkable
 class Policy(Protocol[State]):
     """Decides what to evaluate; holds no state of its own, caches apart."""
 
@@ -149,6 +151,17 @@ class Policy(Protocol[State]):
 
     def propose(self, state: State, evidence: Evidence, room: int) -> tuple[Proposal, State]:
         """Return a batch of at most `room` evaluations and what to remember."""
+
+
+def as_policy(policy: Policy[State]) -> Policy[State]:
+    """Return a policy, or raise if it is none."""
+    if isinstance(policy, type) or not isinstance(policy, Policy):
+        raise ArgumentError(
+            "policy must be an object that can begin, vet and propose, such as "
+            f"noregret.policies.RandomSearch(), got {policy!r:.80}. Algorithms make an optimizer "
+            "themselves: noregret.auto(pool)."
+        )
+    return policy
 
 
 @runtime_checkable

@@ -60,7 +60,7 @@ class Candidates(Domain, Protocol):
 
 def require_domain(pool: object) -> None:
     """Raise unless `pool` is a pool or a box."""
-    if not isinstance(pool, Domain):
+    if isinstance(pool, type) or not isinstance(pool, Domain):
         way = "Pool.from_frame(frame)" if hasattr(pool, "columns") else "Pool(X)"
         raise PoolError(
             f"pool must be a noregret.Pool or noregret.Box, got {type(pool).__name__}: "

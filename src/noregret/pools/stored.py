@@ -165,7 +165,8 @@ class Names:
     def _find_names(self, wanted: Keys, names: Keys) -> Indices:
         if wanted.dtype.kind not in ("iu" if names.dtype.kind == "i" else "U"):
             raise PoolError(
-                f"this pool is addressed by its names, such as {names[0]!r}; got {wanted[0]!r}."
+                f"this pool is addressed by its names, such as {names[0].item()!r}; got "
+                f"{wanted.tolist()[0]!r}."
             )
         if self._order is None:
             self._order = np.argsort(names, kind="stable").astype(np.int64)
@@ -173,7 +174,7 @@ class Names:
         rows = self._order[np.minimum(place, len(names) - 1)]
         unknown = wanted[names[rows] != wanted]
         if unknown.size:
-            raise PoolError(f"unknown name {str(unknown[0])!r}{_nearest(unknown[0], names)}.")
+            raise PoolError(f"unknown name {str(unknown[0])!r}{_nearest(unknown[0], names)}")
         return rows
 
 
@@ -215,15 +216,15 @@ def _plain(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _nearest(name: object, names: Keys) -> str:
     """Suggest a name close to a mistyped one; only where looking is cheap."""
     if len(names) > 100_000 or names.dtype.kind != "U":
-        return ""
+        return "."
     close = difflib.get_close_matches(str(name), names.tolist(), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def row_numbers(keys: npt.NDArray[Any], count: int, rule: str, whole: str) -> Indices:
     """Return keys that are row numbers below `count`, or raise: by the `rule`, not of the whole."""
     if keys.dtype.kind not in "iu":
-        raise PoolError(f"{rule}, got {keys[0]!r}.")
+        raise PoolError(f"{rule}, got {keys.tolist()[0]!r}.")
     rows: Indices = keys.astype(np.int64)
     outside = rows[(rows < 0) | (rows >= count)]
     if outside.size:

@@ -214,7 +214,7 @@ class ScaledWidth(WidthBase):
         return self.factor * self.width.beta(inputs)
 
     def assumptions(self, inputs: WidthInputs) -> Assumptions:
-        narrower = Assumption("a multiplier below 1 is not needed", self.factor >= 1)
+        narrower = Assumption("the theorem's width is multiplied by at least 1", self.factor >= 1)
         return (*self.width.assumptions(inputs), narrower)
 
 
