@@ -110,10 +110,10 @@ def test_what_failed_is_said() -> None:
     assert "No value was told yet" in optimizer.account()
     assert "3 evaluations failed; 2 candidates never had a value" in optimizer.account()
     optimizer.tell([5, 6, 7], [0.5, 0.6, 0.8])
-    said = "3 evaluations failed; 1 candidate never had a value, and is taken to be like the worst quarter"
+    said = "3 evaluations failed; 1 candidate never had a value, and is taken to be like"
     assert said in optimizer.account()
     optimizer.tell([8], [nr.FAILED])
-    said = "4 evaluations failed; 2 candidates never had a value, and are taken to be like the worst quarter"
+    said = "4 evaluations failed; 2 candidates never had a value, and are taken to be like"
     assert said in optimizer.account()
     assert "Failed twice." in str(optimizer.explain(3))
     assert "Never evaluated." not in str(optimizer.explain(3))

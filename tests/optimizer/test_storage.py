@@ -343,7 +343,7 @@ FORMAT_7 = """{"format": 7,
 @pytest.mark.parametrize(
     ("found", "reader"),
     [
-        ("7", "noregret at commit 1865117 reads it"),
+        ("7", "noregret at commit 4270a93 reads it"),
         *[("6", "An older or newer"), ("9", "An older or newer"), ("null", "An old")],
     ],
 )
