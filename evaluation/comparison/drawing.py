@@ -10,6 +10,7 @@ from evaluation.comparison.summary import MEASURES, Standings, title
 from evaluation.methods.contestants import AUTO, CONTESTANTS
 from evaluation.reports.drawing import canvas, labelled, legend
 from evaluation.reports.intervals import Figure
+from evaluation.reports.markdown import spaced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +64,7 @@ def pools(standings: Standings, measure: str) -> Picture:
             axes.axhspan(row - 0.5, row + 0.5, color="#f2f2f2", zorder=0)
         axes.set_xscale("log")
         axes.axvline(1.0, color=COLOURS["uniform"], linewidth=0.6)
-        axes.set_title(f"T = {_spaced(at.T)}", fontsize=9)
+        axes.set_title(f"T = {spaced(at.T)}", fontsize=9)
         axes.set_xlabel(f"{MEASURES[measure]} over uniform's", fontsize=SMALL)
         axes.grid(visible=True, axis="x", alpha=0.25)
         axes.tick_params(axis="y", length=0)
@@ -109,15 +110,11 @@ def _against_budgets(axes: Axes, by_budget: dict[int, dict[str, Figure]]) -> Non
     budgets = [*by_budget]
     axes.set_xscale("log")
     axes.set_xlim(budgets[0] / 1.5, budgets[-1] * 1.5)
-    axes.set_xticks(budgets, [_spaced(T) for T in budgets], fontsize=SMALL)
+    axes.set_xticks(budgets, [spaced(T) for T in budgets], fontsize=SMALL)
     axes.set_xticks([], minor=True)
     axes.set_xlabel("T", fontsize=9)
     axes.tick_params(axis="y", labelsize=SMALL)
     axes.grid(visible=True, alpha=0.25)
-
-
-def _spaced(T: int) -> str:
-    return f"{T:,}".replace(",", " ")
 
 
 def _decimals(axis: Axis, floor: float = 0.0) -> None:

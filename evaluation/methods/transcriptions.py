@@ -39,9 +39,11 @@ class History:
     chosen: list[int] = field(default_factory=list)
 
     @classmethod
-    def empty(cls, problem: Problem, T: int) -> History:
+    def started(cls, problem: Problem, T: int) -> History:
         N = len(problem.X)
-        return cls(problem, problem.noise(T), np.zeros(N), np.zeros(N))
+        history = cls(problem, problem.noise(T), np.zeros(N), np.zeros(N))
+        history.evaluate([first_row(problem)])
+        return history
 
     @property
     def room(self) -> int:
@@ -103,15 +105,9 @@ def first_row(problem: Problem) -> int:
     return int(stream(problem.seed, Purpose.START, 0).integers(len(problem.X), size=1)[0])
 
 
-def _started(problem: Problem, T: int) -> History:
-    history = History.empty(problem, T)
-    history.evaluate([first_row(problem)])
-    return history
-
-
 def bkb(problem: Problem, T: int) -> Indices:
     """BKB 2019, Algorithm 1: the dictionary drawn and every arm embedded again at every step."""
-    history = _started(problem, T)
+    history = History.started(problem, T)
     variance = problem.kernel.diagonal(problem.X)
     for step in range(1, T):
         post = Sparse.fit(problem, history, _resparsified(history, variance, problem.seed, step))
@@ -125,7 +121,7 @@ def bkb(problem: Problem, T: int) -> Indices:
 
 def bbkb(problem: Problem, T: int, *, local: bool = False, limit: float = 2.0) -> Indices:
     """BBKB 2020, Algorithm 1, with lazy UCBs (A.3); `local` is GlobalLocal (Lemma 3, corrected)."""
-    history = _started(problem, T)
+    history = History.started(problem, T)
     variance = problem.kernel.diagonal(problem.X)
     gains = math.log1p(float(variance[history.chosen[0]]) / RIDGE)
     step = 1
@@ -198,7 +194,7 @@ def mini_gp_ucb(problem: Problem, T: int, *, limit: float = 2.0) -> Indices:
 
     Columns k(·, x) of the pool are kept, so that a switch costs O(n³ + N·n²).
     """
-    history = _started(problem, T)
+    history = History.started(problem, T)
     k, X = problem.kernel, problem.X
     prior = k.diagonal(X)
     columns = np.empty((len(X), 16), order="F")

@@ -122,6 +122,5 @@ QUANTITIES: dict[str, Callable[[Record], Any]] = {
     "batch size": _batch_size,
     "seconds": lambda run: run["seconds"],
     "hours on 1 worker": partial(_hours, workers=1),
-    "hours on 16 workers": partial(_hours, workers=16),
-    "hours on 128 workers": partial(_hours, workers=128),
+    **{f"hours on {P} workers": partial(_hours, workers=P) for P in (16, 128)},
 }

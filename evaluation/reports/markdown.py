@@ -56,6 +56,11 @@ def write_numbers(path: Path, numbers: object) -> None:
     path.write_text(json.dumps(numbers, indent=1) + "\n")
 
 
+def spaced(count: int) -> str:
+    """Return a number of candidates or evaluations with its thousands apart."""
+    return f"{count:,}".replace(",", " ")
+
+
 def rounded(value: float, digits: int = 4) -> float:
     """Return a number with so many significant digits."""
     return float(f"{value:.{digits}g}")

@@ -217,5 +217,4 @@ def _cells(line: Sequence[tuple[float, float]], sizes: Sequence[int]) -> list[st
 
 
 def size(value: int | None) -> str:
-    """Return a number of candidates or evaluations with its thousands apart."""
-    return NONE if value is None else f"{value:,}".replace(",", " ")
+    return NONE if value is None else markdown.spaced(value)

@@ -40,7 +40,10 @@ def points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
 
 
 def test_the_folder_one_names_comes_first(points: dict[str, Path]) -> None:
-    """Else nobody could replace a file that lies beside the checkout."""
+    """Else nobody could replace a file that lies beside the checkout; a folder is no file."""
+    (points["named"] / "some.npz").mkdir()
+    assert find("some.npz") is None
+    (points["named"] / "some.npz").rmdir()
     for name in ("cache", "beside", "named"):
         (points[name] / "some.npz").write_bytes(b"")
         assert path_of("some.npz") == find("some.npz") == points[name] / "some.npz"
@@ -55,11 +58,6 @@ def test_an_empty_variable_names_no_folder(
     monkeypatch.setenv("NOREGRET_DATA", "")
     assert find("some.npz") is None
     assert data.folders() == (points["beside"], points["cache"])
-
-
-def test_a_folder_of_that_name_is_not_the_file(points: dict[str, Path]) -> None:
-    (points["named"] / "some.npz").mkdir()
-    assert find("some.npz") is None
 
 
 @pytest.mark.parametrize(("made_of", "origin"), [({}, "No public"), ({"some.npz": "Mars"}, "Mars")])

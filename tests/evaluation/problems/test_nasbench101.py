@@ -264,8 +264,8 @@ def test_metrics_that_say_nothing_are_refused(content: bytes, why: str, tmp_path
         nasbench101.outcomes(path, HASHES)
 
 
-def test_cells_without_outcomes_are_counted(tmp_path: Path, runs: Runs) -> None:
-    path = write(tmp_path / "runs.tfrecord", HASHES[2:], runs[0][2:], runs[1][2:])
+def test_cells_without_outcomes_are_counted(path: Path, runs: Runs) -> None:
+    write(path, HASHES[2:], runs[0][2:], runs[1][2:])
     once = framed(row(HASHES[1], metrics(0.9, 1000.0)))
     path.write_bytes(once + path.read_bytes())
     told = rf"2 of 30 cells have 0 or 1 trainings of 108 epochs instead of 3, .* {HASHES[0]}"
