@@ -130,14 +130,10 @@ def _line(line: Line, store: Store, quantities: tuple[str, ...]) -> dict[str, ob
         "repetitions": len(runs),
         "steps": steps[keep].tolist(),
         "curves": {
-            quantity: {"mean": _rounded(curve.mean[keep]), "half": _rounded(curve.half[keep])}
-            for quantity, curve in curves.items()
+            quantity: rounded({"mean": one.mean[keep].tolist(), "half": one.half[keep].tolist()})
+            for quantity, one in curves.items()
         },
     }
-
-
-def _rounded(values: np.ndarray) -> list[float | None]:
-    return [None if np.isnan(value) else rounded(value) for value in values]
 
 
 def section(plate: Plate, runs: Runs, claims: list[Claim]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 
 @final
@@ -61,6 +62,12 @@ def spaced(count: int) -> str:
     return f"{count:,}".replace(",", " ")
 
 
-def rounded(value: float, digits: int = 4) -> float:
-    """Return a number with so many significant digits."""
-    return float(f"{value:.{digits}g}")
+def rounded(value: Any, digits: int = 4) -> Any:
+    """Return a number, or all those in lists and tables, with so many digits; NaN is None."""
+    if isinstance(value, dict):
+        return {name: rounded(part, digits) for name, part in value.items()}
+    if isinstance(value, list):
+        return [rounded(part, digits) for part in value]
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(f"{value:.{digits}g}")
+    return value

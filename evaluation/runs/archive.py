@@ -18,7 +18,7 @@ def publish_runs(lines: Iterable[Line], store: Store, folder: Path) -> None:
     texts: dict[str, list[str]] = {}
     for line in lines:
         texts.setdefault(line.label, []).extend(
-            json.dumps({"cell": cell.as_dict(), "record": _rounded(store.load(cell))})
+            json.dumps({"cell": cell.as_dict(), "record": rounded(store.load(cell), DIGITS)})
             for cell in line.wanted(store)
             if store.holds(cell)
         )
@@ -42,12 +42,3 @@ def restore_runs(folder: Path, store: Store) -> int:
                 store.write(cell, run["record"])
                 restored += 1
     return restored
-
-
-def _rounded(value: object) -> object:
-    """Return a record with its numbers shortened."""
-    if isinstance(value, dict):
-        return {name: _rounded(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_rounded(part) for part in value]
-    return rounded(value, DIGITS) if isinstance(value, float) else value

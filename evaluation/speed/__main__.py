@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 import noregret
+from evaluation.runs.options import are_known
 from evaluation.speed.cases import CASES
 from evaluation.speed.goals import Case
 from evaluation.speed.measure import RACES, measured, measured_machine
@@ -39,9 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         for case in CASES.values():
             console.print(f"{case.name:16} {case.title}", highlight=False)
         return 0
-    unknown = sorted(set(given.case) - set(CASES))
-    if unknown:
-        console.print(f"no case is called {unknown[0]!r}; there are {', '.join(CASES)}.")
+    if not are_known("no case", given.case, CASES):
         return 2
     chosen = [CASES[name] for name in given.case] or list(CASES.values())
     if given.against:

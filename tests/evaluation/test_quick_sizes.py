@@ -48,9 +48,8 @@ def test_every_benchmark(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) 
     """A case that fails is a row of its table that says so, which nobody reads for months."""
     floor = {"bandwidth": 10e9, "flops": 100e9}
     monkeypatch.setattr(speed, "measured_machine", lambda _: (describe(), floor))
-    monkeypatch.setattr(
-        "evaluation.speed.results.QUICK_SECONDS", 600.0
-    )  # a busy machine fails nobody
+    # A busy machine fails nobody.
+    monkeypatch.setattr("evaluation.speed.results.QUICK_SECONDS", 600.0)
     assert speed.main([name, "--quick", "--resume", "--threads", "1", "--out", str(out)]) == 0
     results, case = Results.read(out / "benchmarks" / "results.json"), CASES[name]
     for subject in case.subjects:

@@ -104,6 +104,10 @@ def test_figures_read_as_a_number_with_its_interval() -> None:
     assert str(Figure.of(np.array([0.5, 0.5, 0.5]))) == "0.5"
 
 
+def test_no_goal_without_runs_of_ours() -> None:
+    assert goals(standings(a_tpe_50=[1.0], a_uniform_50=[1.0])) == []
+
+
 def found(held: Standings, word: str) -> list[Claim]:
     return [one for one in goals(held) if word in one.says]
 
@@ -170,11 +174,6 @@ def test_time_is_that_of_the_slowest_pool() -> None:
     short, long = found(held, "optimiser time")
     assert (short.holds, long.holds) == (False, True)
     assert "1.5 s on b" in short.found
-
-
-def test_no_goal_without_runs_of_ours() -> None:
-    held = standings(a_tpe_50=[1.0], a_uniform_50=[1.0])
-    assert goals(held) == []
 
 
 def reading(scale: float) -> Reading:

@@ -31,14 +31,9 @@ def rows_of_both(problem: Problem, algorithm: str) -> tuple[Indices, Indices]:
 @pytest.mark.parametrize(
     ("algorithm", "kernel"),
     [
-        ("bbkb global", "rbf"),
-        ("bbkb global", "matern52"),
-        ("bbkb global", "ard"),
-        ("bbkb local", "rbf"),
-        ("bbkb global", "scikit"),
-        ("mini_gp_ucb", "rbf"),
-        ("mini_gp_ucb", "scikit"),
-        ("bkb", "rbf"),
+        *(("bbkb global", kernel) for kernel in ("rbf", "matern52", "ard", "scikit")),
+        *(("mini_gp_ucb", kernel) for kernel in ("rbf", "scikit")),
+        *((algorithm, "rbf") for algorithm in ("bbkb local", "bkb")),
     ],
 )
 def test_transcription_and_library_choose_the_same_rows(algorithm: str, kernel: str) -> None:

@@ -7,11 +7,8 @@ from pathlib import Path
 from evaluation.runs.archive import publish_runs, restore_runs
 from evaluation.runs.cells import Line, Store
 
-LINES = [
-    Line("pool", "auto", ({"algorithm": "auto"},), 200, 3),
-    Line("other", "auto", ({"algorithm": "auto"},), 200, 3),
-    Line("pool", "tpe", ({"algorithm": "tpe"},), 200, 3),
-]
+PLACES = (("pool", "auto"), ("other", "auto"), ("pool", "tpe"))
+LINES = [Line(place, who, ({"algorithm": who},), 200, 3) for place, who in PLACES]
 RECORD = {"budgets": [50, 200], "regret": [1 / 3, 2.0], "covered": [True, None], "uniform": 0.5}
 
 

@@ -93,7 +93,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Playing:
     return play_on
 
 
-def check(found: Reading, held: Problem, horizon: int = 20) -> None:
+def check(found: Reading, held: Problem, horizon: int) -> None:
     """What must hold of every reading."""
     budgets = [budget for budget in held.budgets if budget < horizon] + [horizon]
     assert found["budgets"] == budgets
