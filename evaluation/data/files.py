@@ -80,15 +80,11 @@ def _fetched(file: str, original: Original) -> Path:
     except ValueError as error:  # pooch's kind for a checksum that differs
         raise Damaged(f"{original.url} is not the file that {file} is made of: {error}") from error
     if original.derive is not None:
-        _write(place / file, original.derive(Path(fetched)))
+        content = original.derive(Path(fetched))
+        with tempfile.NamedTemporaryFile(dir=place, delete=False) as stream:
+            stream.write(content)
+        os.replace(stream.name, place / file)  # others see all of it or nothing
     return place / file
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file so that other processes see all of it or nothing."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as stream:
-        stream.write(content)
-    os.replace(stream.name, path)
 
 
 def _nowhere(file: str) -> str:

@@ -26,8 +26,10 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
         setting["groups"] = problem.groups
     if algorithm in WITHOUT_MODEL:
         return make(problem.domain, seed=seed, **setting)
+    if "bandwidth_squared" in setting:
+        setting["bandwidth"] = float(setting.pop("bandwidth_squared")) ** 0.5
     model: dict[str, Any] = {
-        "kernel": _kernel(setting),
+        "kernel": nr.RBF(setting.pop("bandwidth")),
         "noise_std": problem.noise_std,
         "horizon": cell.horizon,
         "seed": seed,
@@ -39,9 +41,3 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
     if setting.pop("noise_variance", None) == "noise level":
         model["noise_std"] = problem.noise_std**0.5
     return make(problem.domain, **model, **setting)
-
-
-def _kernel(setting: dict[str, Any]) -> nr.Kernel:
-    if "bandwidth_squared" in setting:
-        return nr.RBF(float(setting.pop("bandwidth_squared")) ** 0.5)
-    return nr.RBF(setting.pop("bandwidth"))

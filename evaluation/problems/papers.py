@@ -44,7 +44,8 @@ def regression(name: str, load: Callable[[], tuple[Matrix, Vector]], *, unit: bo
     """A regression target as the function to be maximised."""
     X, y = load()
     title = f"{name.title()} on [0, 1]" if unit else name.title()
-    listing = in_order(scaled_columns(X) if unit else standardised(X))
+    scaled = (X - X.min(axis=0)) / np.ptp(X, axis=0) if unit else standardised(X)
+    listing = in_order(scaled)
     return recorded(name, title, listing, scaled_to_unit(y), noise=NOISE_STD)
 
 
@@ -52,10 +53,6 @@ def standardised(X: Matrix) -> Matrix:
     """Every column with mean 0 and standard deviation 1; a constant column is 0."""
     std = X.std(axis=0)
     return np.asarray((X - X.mean(axis=0)) / np.where(std > 0, std, 1.0))
-
-
-def scaled_columns(X: Matrix) -> Matrix:
-    return np.asarray((X - X.min(axis=0)) / np.ptp(X, axis=0))
 
 
 def scaled_to_unit(values: np.ndarray) -> np.ndarray:
