@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ Matrix: TypeAlias = npt.NDArray[np.float64]  # one candidate per row
 Rows: TypeAlias = npt.NDArray[np.float64]  # candidates as a domain keeps them; perhaps packed bits
 Indices: TypeAlias = npt.NDArray[np.int64]  # rows of a pool, positions, counts
 Mask: TypeAlias = npt.NDArray[np.bool_]  # true or false per row
+Array = TypeVar("Array", bound=npt.NDArray[Any])
 CHUNK_BYTES = 1 << 24  # blocks of candidates are cut so that a temporary stays near 16 MiB
 
 
@@ -39,6 +40,13 @@ def as_floats(name: str, values: object) -> npt.NDArray[np.float64]:
             f"the first at {place}. Remove or impute them first."
         )
     return array
+
+
+def read_only(array: Array) -> Array:
+    """Return a view of an array that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def stacked(above: Rows, below: Rows) -> Rows:

@@ -223,3 +223,20 @@ def test_of_candidates_that_are_alike_the_first_told_is_recommended(
     assert opt.best().id == 7
     opt.tell([3], [1.0])
     assert opt.best().id == 3
+
+
+def test_what_is_shown_cannot_be_written_to() -> None:
+    """Somebody who rescales an answer in place must not change what the run knows."""
+    opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(), noise_std=0.1)
+    opt.tell([0, 1], [0.2, 0.4])
+    before, evidence = opt.best(), opt.evidence
+    opt.best().x[:] = 99.0
+    told = evidence.told
+    for array in (told.rows, told.X, told.w, told.y, evidence.excluded):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 1
+    view = opt.look()
+    opt.exclude([0])
+    assert not evidence.excluded.any()
+    assert view.next_choice() is not None
+    assert (opt.best().x, opt.evaluated.ids) == (before.x, [0, 1])

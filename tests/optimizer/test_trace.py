@@ -288,7 +288,7 @@ def test_without_the_package_the_error_names_the_extra(
 ) -> None:
     """What to type is in the message."""
     monkeypatch.setitem(sys.modules, package, None)  # as if it were not there
-    with pytest.raises(MissingExtraError, match=rf'{package}.*pip install "noregret\[{extra}\]"'):
+    with pytest.raises(MissingExtraError, match=rf'{package}.*extra "{extra}"'):
         use(nr.uniform(POOL).trace)
 
 

@@ -136,6 +136,17 @@ class PendingBatch:
         """Return where evaluations are open."""
         return np.flatnonzero(self.fate == OPEN)
 
+    def open_positions_of(self, row: int) -> Indices:
+        """Return where evaluations of a row are open: O(runs), whatever their number."""
+        at = np.flatnonzero(self.runs["row"] == row)
+        if not at.size:
+            return at
+        ends, repeats = np.cumsum(self.runs["repeats"])[at], self.runs["repeats"][at]
+        parts = [np.arange(end - count, end) for end, count in zip(ends, repeats, strict=True)]
+        positions: Indices = np.concatenate(parts)
+        still_open: Indices = positions[self.fate[positions] == OPEN]
+        return still_open
+
     def first_open_stretch(self) -> tuple[int, int]:
         """Return the first unbroken stretch of open evaluations."""
         positions = self.open_positions()
@@ -242,8 +253,7 @@ class PendingBatches:
         """Let reports by id close open evaluations of that row, oldest first."""
         left = count
         for pending in self._open():
-            taken = pending.open_positions()
-            taken = taken[pending.rows_of(taken) == row][:left]
+            taken = pending.open_positions_of(row)[:left]
             left -= len(taken)
             pending.fate[taken] = FAILED_ONCE if failed else TOLD_BY_ID
             if not failed:

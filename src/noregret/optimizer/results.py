@@ -241,7 +241,7 @@ def recommended(view: ModelView | None, evidence: Evidence, units: Units) -> Bes
     lower, upper = units.interval(low, high)
     return Best(
         id=points.keys(told.rows[at : at + 1])[0].item(),
-        x=points.domain.shown(told.X[at : at + 1])[0],
+        x=points.domain.shown(told.X[at : at + 1])[0].copy(),
         mean=float(units.outwards(means[at])),
         std=std,
         lower=lower,

@@ -10,7 +10,7 @@ from typing import cast, final
 import numpy as np
 import numpy.typing as npt
 
-from noregret.arrays import Indices, Mask, Rows, Vector, extended
+from noregret.arrays import Indices, Mask, Rows, Vector, extended, read_only
 from noregret.errors import ArgumentError, TellError
 from noregret.optimizer.batch import (
     OPEN,
@@ -255,7 +255,9 @@ class RunState:
         if not self.points.candidates:
             raise ArgumentError("a box has no candidates to exclude; bounds exclude parts of it.")
         rows = self.points.find(ids)
-        self.excluded[rows] = True
+        excluded = self.excluded.copy()  # who was shown the old one keeps it
+        excluded[rows] = True
+        self.excluded = excluded
         self.pending.withdraw(rows)
 
     def evidence(self) -> Evidence:
@@ -270,7 +272,7 @@ class RunState:
             entries=ledger.entries.astype(np.float64),
             scatter=ledger.variances(),
             open_=self._points(rows, counts, np.zeros(len(rows))),
-            excluded=self.excluded,
+            excluded=read_only(self.excluded),
             asked_variances=np.array(
                 [pending.by_number[number].runs["variance"][run] for number, run in asked]
             ),
@@ -284,7 +286,8 @@ class RunState:
         )
 
     def _points(self, rows: Indices, counts: Indices, averages: Vector) -> Observations:
-        return Observations(rows, self.points.rows(rows), counts.astype(np.float64), averages)
+        X, w = self.points.rows(rows), counts.astype(np.float64)
+        return Observations(read_only(rows), read_only(X), read_only(w), read_only(averages))
 
     def _given(self, what: object, vet: Callable[[Rows], None]) -> Indices | Rows:
         """Return the rows of ids, or checked features where one point a row is given."""

@@ -263,7 +263,7 @@ class BanditView(ModelView):
         return (
             f"{belief} {points}; kernel {posterior.kernel!r}; noise {posterior.noise_std:.3g} per "
             "evaluation.",
-            f"The next choice is the candidate of highest {SCORES.get(self.score, self.score)}, "
+            f"After the start, choices have the highest {SCORES.get(self.score, self.score)}, "
             f"with beta = {self.beta:.3g} by {type(bandit.width).__name__}; a batch ends by the "
             f"rule {bandit.batching!r}.",
             "The bounds of best() and certificate() hold with probability "

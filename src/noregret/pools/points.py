@@ -9,11 +9,12 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, stacked
-from noregret.errors import AskError
+from noregret.errors import AskError, PoolError
 from noregret.pools.base import Candidates, Domain, Keys, require_domain
 from noregret.pools.box import Box
 from noregret.pools.row_lookup import RowLookup
 from noregret.pools.stored import row_numbers
+from noregret.text import counted
 
 NO_ROWS: Indices = np.empty(0, dtype=np.int64)
 CLOUD = 1024  # points of a box among which new ones are looked for, at least …
@@ -113,9 +114,11 @@ class Points:
         """Return the rows of candidates by their keys; on a box, of points met before."""
         if self._pool is not None:
             return self._pool.find(keys)
-        wanted = np.asarray(keys).ravel()
+        wanted = np.atleast_1d(np.asarray(keys))
         rule = "points of a box are addressed by their numbers, as in batch.ids"
-        whole = f"the {len(self)} points of the box that this run has met"
+        whole = f"the {counted(len(self), 'point')} of the box that this run has met"
+        if wanted.ndim != 1:
+            raise PoolError(f"{rule}, got shape {wanted.shape}.")
         return row_numbers(wanted, len(self), rule, whole) if wanted.size else NO_ROWS
 
     def lookup(self, X: Rows) -> Indices:
@@ -141,8 +144,9 @@ class Points:
     def _add(self, X: Rows) -> None:
         """Number new points, in order."""
         if len(X):
-            self._known.update(zip(_as_keys(X), range(len(self), len(self) + len(X)), strict=True))
-            self.extra = stacked(self.extra, X)
+            numbers = range(len(self), len(self) + len(X))
+            self.extra = stacked(self.extra, X)  # first: a number is never given twice
+            self._known.update(zip(_as_keys(X), numbers, strict=True))
 
     def picks(self, rows: Indices) -> Picks:
         return Picks(rows, self.rows(rows))

@@ -145,7 +145,8 @@ class BoxRanking:
         return self._new[new][None] if new >= 0 else self._points.rows(np.array([row]))
 
     def _X(self, rows: Indices) -> Matrix:
-        return np.concatenate([self._x(row) for row in rows.tolist()])
+        none = np.empty((0, self._points.dim))
+        return np.concatenate([none, *(self._x(row) for row in rows.tolist())])
 
     def _found(self, posterior: Posterior) -> tuple[int, Vector]:
         """Return the best point found and its row; a new one is numbered behind those met."""
