@@ -15,7 +15,7 @@ import noregret
 
 SOURCE = Path(noregret.__file__).parent
 PAGE = SOURCE.parents[1] / "docs" / "architecture.md"
-ASKS = ("told", "learned")
+ASKS = {"told": 26, "learned": 41}  # files that may run; 20 and 35 would be better
 
 
 def files_of(action: Callable[[], object]) -> set[str]:
@@ -54,7 +54,7 @@ def _asks() -> dict[str, set[str]]:
 @pytest.mark.parametrize("name", ASKS)
 def test_every_file_that_runs_is_named(name: str, asks: dict[str, set[str]]) -> None:
     """Who follows an ask with the page in hand must not come to a place that it does not know."""
-    text = "".join(sections()[each] for each in ASKS[: ASKS.index(name) + 1])
+    text = "".join(sections()[each] for each in list(ASKS)[: list(ASKS).index(name) + 1])
     named = set(re.findall(r"\]\(\.\./src/noregret/([\w/]+\.py)\)", text))
     assert asks[name] - named == set()
 
@@ -62,8 +62,8 @@ def test_every_file_that_runs_is_named(name: str, asks: dict[str, set[str]]) -> 
 @pytest.mark.parametrize("name", ASKS)
 def test_no_more_files_run_than_the_page_says(name: str, asks: dict[str, set[str]]) -> None:
     """An ask that wanders through ever more files can no longer be followed by anybody."""
-    (most,) = re.findall(r"runs through (\d+) files", sections()[name])
-    assert len(asks[name]) <= int(most), sorted(asks[name])
+    (said,) = re.findall(r"runs through (\d+) files", sections()[name])
+    assert len(asks[name]) <= int(said) <= ASKS[name], sorted(asks[name])
     assert any("fitting/" in file for file in asks[name]) == (name == "learned")
 
 

@@ -177,8 +177,8 @@ def checked(settings: type[Given], given: Given) -> Given:
     unknown = set(given) - set(table)
     if unknown:
         raise ArgumentError(
-            f"unknown argument {sorted(unknown)[0]!r}; every algorithm takes, besides its "
-            f"own arguments, {', '.join(table)}."
+            f"unknown argument {sorted(unknown)[0]!r}. Besides its own arguments, which help() "
+            f"lists, this algorithm takes {', '.join(table)}."
         )
     values: dict[str, object] = {}
     for name, (_, default, check, _) in table.items():

@@ -99,10 +99,10 @@ class LocalSums:
 
     def at_chosen(self, rows: Indices, w: Vector) -> float:
         """Return what the bound is at least, by the chosen themselves, with rounding taken off."""
-        spread = self.opening.ridge * np.diag(self.among)
-        known = (spread > 0) & ~self.opening.excluded[rows]
+        scale = self.opening.ridge * np.diag(self.among)
+        known = (scale > 0) & ~self.opening.excluded[rows]
         sums = self.among[known] ** 2 @ w
-        return 1.0 + (1.0 - ROUNDING) * float((sums / spread[known]).max(initial=0.0))
+        return 1.0 + (1.0 - ROUNDING) * float((sums / scale[known]).max(initial=0.0))
 
     def found(self, limit: float, g: float) -> bool:
         """Look at rows whose bound may have passed the limit."""
@@ -133,10 +133,10 @@ class LocalSums:
         model = self.model[rows] + _weighted(c**2, w, level)
         whole = self.whole[rows] + _weighted(k**2, w, level)
         self.model[rows], self.whole[rows], self.seen[rows] = model, whole, len(self.rows)
-        spread = self.opening.ridge * self.opening.variances(rows)
+        scale = self.opening.ridge * self.opening.variances(rows)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.maximum(model, whole) / spread
-        return 1.0 + np.where(spread > 0, share, 0.0)  # a known value cannot be off
+            share = np.maximum(model, whole) / scale
+        return 1.0 + np.where(scale > 0, share, 0.0)  # a known value cannot be off
 
 
 def _weighted(squares: Matrix, w: Matrix, level: Indices) -> Vector:

@@ -71,15 +71,15 @@ class Ledger:
         freedom as entries less one, single values being averages of one.
         """
         with np.errstate(invalid="ignore", divide="ignore"):
-            spread = np.maximum(self.squares - self.sums**2 / self.counts, 0.0)
-            return np.where(self.entries > 1, spread / (self.entries - 1), np.nan)
+            scatter = np.maximum(self.squares - self.sums**2 / self.counts, 0.0)
+            return np.where(self.entries > 1, scatter / (self.entries - 1), np.nan)
 
     def add(self, rows: Indices, values: Vector) -> None:
-        """Add one value a row, rows in any order and with repeats."""
+        """Add one value per row, rows in any order and with repeats."""
         self.add_means(rows, values, np.ones(len(rows), dtype=np.int64))
 
     def add_means(self, rows: Indices, means: Vector, counts: Indices) -> None:
-        """Add averages of several values, whose spread about them is unknown."""
+        """Add averages of several values, whose scatter about them is unknown."""
         self._enter(rows, means)
         place = self._place[rows] - 1
         apart = means - self.firsts[place]

@@ -190,9 +190,12 @@ class RunState:
         by_values = values is not None and means is None and counts is None
         by_means = values is None and means is not None and counts is not None
         if not by_values and (isinstance(what, Batch) or not by_means):
+            told = {"values": values, "means": means, "counts": counts}
+            given = " and ".join(name for name, numbers in told.items() if numbers is not None)
             raise TellError(
-                "tell() takes a batch and its values, ids and values, or ids with means=... and "
-                "counts=...: all of one of these, and nothing else."
+                f"tell() got {'a batch' if isinstance(what, Batch) else 'ids'} with "
+                f"{given or 'nothing'}. It takes a batch and its values, ids and values, or ids "
+                "with means=... and counts=...: all of one of these, and nothing else."
             )
         if isinstance(what, Batch):
             self._tell_batch(what, values)

@@ -183,6 +183,6 @@ class FourierView(ModelView):
 
 
 def sampled(L: Matrix, precision_mean: Vector, luck: Matrix) -> Matrix:
-    """Return weights by (3), one draw a row, from standard normal numbers."""
+    """Return weights by (3), one sample per row, from standard normal numbers."""
     mean = cholesky.solve(L, precision_mean)
     return np.asarray(mean + cholesky.solve_upper(L, np.asfortranarray(luck.T)).T)

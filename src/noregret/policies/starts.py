@@ -68,7 +68,7 @@ class UncertaintySampling:
     A batch rule admits P evaluations once max σ²/ridge is small enough, (limit − 1)/P for the
     global ratio; that is `threshold`. A Nyström posterior may be off by a factor 3 (with high
     probability), so it asks for a third of it. Needs no feedback: variances do not depend on
-    values. Costs O(N·n²) once, then O(n²) a row that could be the most uncertain.
+    values. Costs O(N·n²) once, then O(n²) per row that could be the most uncertain.
 
     Source: BBKB 2020, Algorithm 3 and A.5; Desautels et al. 2014, Lemma 4.
     Differs: the printed threshold 1/P on σ (not σ², and without limit − 1) does not give P.
