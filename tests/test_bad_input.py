@@ -226,6 +226,16 @@ def test_a_bad_setting_of_one_algorithm_is_refused(
         (lambda: nr.load("nowhere.nr", pool=POOL), "there is no file nowhere.nr"),
         (lambda: nr.uniform(POOL).fail(WORDS), "takes a batch or a slice of one"),
         (lambda: nr.uniform(POOL).save(""), "give the name of a file"),
+        (lambda: nr.Target(NAN), r"Target\(value=...\) must be a finite number, got nan"),
+        (lambda: nr.Target(INF), r"Target\(value=...\) .*got inf"),
+        (lambda: nr.Target("0.9"), r"Target\(value=...\) .*got '0\.9'"),  # type: ignore[arg-type]  # what is tested
+        (lambda: nr.Target(True), r"Target\(value=...\) .*got True"),
+        (lambda: nr.Target(0.9, -1.0), r"Target\(deviations=...\) must be at least 0\.0, got -1"),
+        (lambda: nr.Patience(0), r"Patience\(evaluations=...\) must be at least 1, got 0"),
+        (lambda: nr.Patience(2.5), r"Patience\(evaluations=...\) .*whole number, got 2\.5"),  # type: ignore[arg-type]  # what is tested
+        (lambda: nr.GapBelow(0.0), r"GapBelow\(gap=...\) must be above 0, got 0\.0"),
+        (lambda: nr.GapBelow(-0.1), r"GapBelow\(gap=...\) must be above 0, got -0\.1"),
+        (lambda: nr.GapBelow(NAN), r"GapBelow\(gap=...\) .*finite number, got nan"),
     ],
 )
 def test_a_bad_part_is_refused(make: Callable[[], object], match: str) -> None:

@@ -206,7 +206,6 @@ def test_the_words_say_what_the_numbers_say() -> None:
 
 
 def test_a_single_candidate_comes_first() -> None:
-    """N = 1."""
     optimizer = nr.mini_gp_ucb(nr.Pool([[0.5]]), kernel=nr.RBF(), noise_std=0.1)
     optimizer.tell(optimizer.ask(), [1.0])
     why = optimizer.explain(0)
@@ -256,7 +255,6 @@ def test_points_off_the_pool_are_neighbours_without_a_name() -> None:
 
 @pytest.mark.parametrize("algorithm", [nr.mini_gp_ucb, nr.mini_gp_ei])
 def test_points_of_a_box_are_explained_by_number(algorithm: Callable[..., nr.Optimizer]) -> None:
-    """In the user's units, with new points as leaders."""
     box = nr.Box([(0.0, 10.0), (1e-3, 1.0)], log=[1])
     optimizer = algorithm(box, kernel=nr.RBF(0.3), noise_std=0.1, goal="min", seed=1)
     for _ in range(5):
@@ -280,7 +278,6 @@ def test_points_of_a_box_are_explained_by_number(algorithm: Callable[..., nr.Opt
     "algorithm", [nr.uniform, nr.epsilon_greedy, nr.random_search, nr.regularized_evolution]
 )
 def test_baselines_say_what_they_can(algorithm: Callable[..., nr.Optimizer]) -> None:
-    """Counts and averages, and that there is no model."""
     optimizer = algorithm(NAMED, batch_size=3, goal="min", offset=1.0)
     batch = optimizer.ask()
     optimizer.tell(batch[:2], [4.0, 6.0])
@@ -308,7 +305,6 @@ def test_a_rank_that_costs_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_everything_excluded_leaves_no_leader() -> None:
-    """The last word on a finished campaign."""
     optimizer, rows, _ = warm("mini_gp_ucb")
     optimizer.exclude(NAMES)
     why = optimizer.explain(NAMES[rows[0]])
@@ -317,7 +313,6 @@ def test_everything_excluded_leaves_no_leader() -> None:
 
 
 def test_what_was_evaluated_is_in_the_ledger() -> None:
-    """Counts, averages and spreads, in the user's sign and units."""
     optimizer = nr.mini_gp_ucb(NAMED, kernel=KERNEL, noise_std=0.1, goal="min", offset=7.0)
     assert len(optimizer.evaluated) == 0
     optimizer.tell(["s2", "s9", "s2"], [1.0, 5.0, 4.0])
@@ -341,13 +336,11 @@ def test_what_was_evaluated_is_in_the_ledger() -> None:
     ],
 )
 def test_unknown_ids_are_refused(wrong: object, match: str) -> None:
-    """With the nearest name where there is one."""
     with pytest.raises(nr.NoRegretError, match=match):
         warm("mini_gp_ucb", turns=1)[0].explain(wrong)
 
 
 def test_unknown_points_of_a_box_are_refused() -> None:
-    """A box knows only what it has met."""
     optimizer = nr.mini_gp_ucb(nr.Box([(0.0, 1.0)]), kernel=nr.RBF(0.2), noise_std=0.1)
     for wrong in (0, -1, 5, 0.5):
         with pytest.raises(nr.NoRegretError, match=r"outside the|their numbers"):

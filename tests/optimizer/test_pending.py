@@ -125,7 +125,6 @@ def test_pending_stands_oldest_first() -> None:
 
 
 def test_a_worker_holds_its_oldest_open_batch() -> None:
-    """What it was given first, it is asked to finish first."""
     tickets = PendingBatches()
     first = hand_out(tickets, [(0, 2)], worker="a")
     assert tickets.held_by("a") is first
@@ -233,7 +232,6 @@ def test_old_receipts_are_let_go() -> None:
 
 
 def test_unknown_batches_are_refused() -> None:
-    """A number out of another run, or a slice past the end."""
     tickets = PendingBatches()
     ticket = hand_out(tickets, [(0, 2)])
     found, positions = tickets.stretch(0, 1, 2)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.errors import MissingExtraError
 from noregret.optimizer.batch import PendingBatches, as_runs
 from noregret.optimizer.run_state import Records
 from noregret.optimizer.trace import COLUMNS
@@ -255,7 +253,6 @@ def test_printing_shows_both_ends() -> None:
 
 
 def test_an_unknown_column_is_refused_by_name() -> None:
-    """A typo is answered with the list."""
     trace = nr.uniform(POOL).trace
     for wrong in ("sizes", 0, None):
         with pytest.raises(nr.NoRegretError, match=f"beta, information.*got {wrong!r}"):
@@ -263,7 +260,6 @@ def test_an_unknown_column_is_refused_by_name() -> None:
 
 
 def test_data_frames_hold_the_columns() -> None:
-    """pandas directly, everybody else through Arrow."""
     pyarrow = pytest.importorskip("pyarrow")
     optimizer, notes = build("mini_gp_ucb", seed=2, noise_std=0.5), Notebook()
     for _ in troubled(optimizer, 10, notes):
@@ -274,22 +270,6 @@ def test_data_frames_hold_the_columns() -> None:
     for name in COLUMNS:
         np.testing.assert_array_equal(frame[name].to_numpy(), trace[name])
         np.testing.assert_array_equal(np.array(table[name].to_pylist()), trace[name])
-
-
-@pytest.mark.parametrize(
-    ("package", "extra", "use"),
-    [
-        ("pandas", "pandas", lambda t: t.to_pandas()),
-        ("pyarrow", "tables", lambda t: t.__arrow_c_stream__()),
-    ],
-)
-def test_without_the_package_the_error_names_the_extra(
-    package: str, extra: str, use: Callable[[nr.Trace], object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What to type is in the message."""
-    monkeypatch.setitem(sys.modules, package, None)  # as if it were not there
-    with pytest.raises(MissingExtraError, match=rf'{package}.*extra "{extra}"'):
-        use(nr.uniform(POOL).trace)
 
 
 def test_many_batches_stay_light() -> None:

@@ -19,7 +19,6 @@ from matplotlib.collections import PathCollection, PolyCollection, QuadMesh
 
 import noregret as nr
 from noregret.arrays import Vector
-from noregret.errors import MissingExtraError
 from noregret.plot import batch_sizes, pool, projections, style
 from noregret.plot.regret_curves import LABELS, POINTS
 from noregret.testing.base import play
@@ -138,7 +137,6 @@ def test_named_pools_are_looked_up_by_name() -> None:
 
 @pytest.mark.parametrize("shape", ["matrix", "lists", "results"])
 def test_several_runs_are_averaged_with_their_range(shape: str) -> None:
-    """Three seeds, the shortest of which ends the curve."""
     runs = [result("uniform", budget=budget, seed=seed) for seed, budget in ((1, 30), (2, 25))]
     values = np.stack([run.values[:25] for run in runs])
     lists = [run.values.tolist() for run in runs]
@@ -228,7 +226,6 @@ def test_regret_on_a_box_needs_the_best_value() -> None:
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_batches_are_drawn_from_the_trace(name: str) -> None:
-    """Dots where batches ended, lines of candidates and switches."""
     run = result(name, budget=80)
     ax, sizes, ids = nr.plot.batches(run), run.optimizer.trace["size"], run.ids.tolist()
     ends = np.cumsum(sizes).tolist()
@@ -244,7 +241,6 @@ def test_batches_are_drawn_from_the_trace(name: str) -> None:
 
 
 def test_many_batches_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last one is always there."""
     monkeypatch.setattr(batch_sizes, "MOST_DOTS", 10)
     run = result("uniform", budget=100)
     dots = xy(labelled(nr.plot.batches(run), "batch size"))
@@ -255,7 +251,6 @@ def test_many_batches_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("goal", ["max", "min"])
 @pytest.mark.parametrize("name", ["mini_gp_ucb", "bbkb"])
 def test_the_line_and_bands_are_the_posterior(name: str, goal: Literal["max", "min"]) -> None:
-    """In the user's sign and units, and dots where there are values."""
     optimizer = ALGORITHMS[name](LINE, offset=5.0, goal=goal, seed=1)
     for turn in range(6):
         batch = optimizer.ask(at_most=4)
@@ -297,7 +292,6 @@ def test_averages_that_count_as_a_floor_are_hollow(goal: Literal["max", "min"]) 
 
 
 def test_without_a_model_there_are_dots_only() -> None:
-    """And the axis still spans the pool."""
     optimizer = nr.uniform(LINE, batch_size=3)
     batch = optimizer.ask()
     optimizer.tell(batch, [1.0, 2.0, 3.0])
@@ -308,7 +302,6 @@ def test_without_a_model_there_are_dots_only() -> None:
 
 
 def test_a_box_on_a_logarithmic_scale_is_drawn_on_one() -> None:
-    """Whole numbers and learning rates."""
     optimizer = nr.gp_ucb(nr.Box([(1e-3, 1.0)], log=[0]), kernel=nr.RBF(0.3), noise_std=0.1)
     optimizer.tell([[0.01]], [2.0])
     ax = nr.plot.posterior1d(optimizer)
@@ -323,7 +316,6 @@ def test_a_box_on_a_logarithmic_scale_is_drawn_on_one() -> None:
 @pytest.mark.parametrize("pool", [nr.Pool([[3.0]]), nr.Pool([[3.0]] * 4), LINE])
 @pytest.mark.parametrize("told", [0, 1])
 def test_the_smallest_runs_are_drawn(pool: nr.Pool, told: int) -> None:
-    """N = 1, equal rows, nothing told; warnings are errors."""
     for optimizer in (nr.gp_ucb(pool, kernel=KERNEL, noise_std=0.1), nr.uniform(pool)):
         if told:
             optimizer.tell(optimizer.ask(), [1.0])
@@ -336,7 +328,6 @@ def test_the_smallest_runs_are_drawn(pool: nr.Pool, told: int) -> None:
 
 
 def test_everything_excluded_has_no_next_choice() -> None:
-    """Nor a recommendation."""
     optimizer = nr.gp_ucb(nr.Pool(X), kernel=KERNEL, noise_std=0.1)
     optimizer.tell([1, 2], [1.0, 2.0])
     optimizer.exclude(range(50))
@@ -346,7 +337,6 @@ def test_everything_excluded_has_no_next_choice() -> None:
 
 @pytest.mark.parametrize("goal", ["max", "min"])
 def test_a_plane_holds_every_candidate_in_its_colour(goal: Literal["max", "min"]) -> None:
-    """Darker is better, and the better lie on top."""
     optimizer = nr.gp_ucb(nr.Pool(X), kernel=KERNEL, noise_std=0.3, goal=goal)
     for _ in range(6):
         batch = optimizer.ask()
@@ -394,7 +384,6 @@ def test_components_are_those_of_a_singular_value_decomposition() -> None:
 def test_components_of_many_features_are_found_from_some_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """All rows are drawn all the same."""
     wide = np.random.default_rng(1).random((300, 5)) * [9.0, 1.0, 1.0, 1.0, 1.0]
     monkeypatch.setattr(projections, "MOST_NUMBERS", 500)
     ax = nr.plot.pool2d(nr.uniform(nr.Pool(wide)))
@@ -456,7 +445,6 @@ def test_a_large_pool_is_averaged_in_hexagons_and_says_so(
 
 
 def test_a_box_is_drawn_as_a_field() -> None:
-    """In the user's units, logarithmic where it is searched so."""
     box = nr.Box([(0.0, 2.0), (1e-2, 1.0)], log=[1])
     optimizer = nr.gp_ucb(box, kernel=nr.RBF(0.3), noise_std=0.1)
     optimizer.tell([[1.0, 0.1], [0.0, 1.0]], [2.0, 1.0])
@@ -482,7 +470,6 @@ def test_drawing_changes_no_choice() -> None:
 
 
 def test_axes_given_are_drawn_on_and_returned() -> None:
-    """So that figures can be put together."""
     figure, (left, right) = plt.subplots(1, 2)
     assert nr.plot.regret([1.0, 2.0], best=2.0, ax=left) is left
     assert nr.plot.batches(result("uniform"), ax=right) is right
@@ -556,13 +543,5 @@ def test_many_curves_get_another_dash() -> None:
 
 
 def test_matplotlib_is_loaded_by_drawing_only() -> None:
-    """And its absence is told by what to install."""
     code = "import sys, noregret as nr; nr.plot.regret; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_without_matplotlib_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What to type is in the message."""
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingExtraError, match=r'pip install matplotlib.*extra "plot"'):
-        nr.plot.regret([1.0], best=1.0)

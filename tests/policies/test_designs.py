@@ -92,7 +92,6 @@ def most_uncertain(X: Matrix, taken: set[int], size: int) -> list[int]:
 
 @pytest.mark.parametrize("chunk", [1, arrays.CHUNK_BYTES])
 def test_designs_are_what_brute_force_finds(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Streamed in chunks of 64 rows or at once, with some excluded."""
     monkeypatch.setattr(arrays, "CHUNK_BYTES", chunk)
     gone = [3, 17, 50, 51, 88]
     ids = {}
@@ -172,7 +171,6 @@ def test_points_off_the_pool_are_centres_too() -> None:
 
 @every_design
 def test_exclusion_in_the_middle_is_made_up_for(name: str) -> None:
-    """A candidate that turns out to be forbidden is replaced."""
     optimizer = build(name, 8)
     first = optimizer.ask(at_most=3)
     optimizer.tell(first, np.zeros(3))
@@ -185,7 +183,6 @@ def test_exclusion_in_the_middle_is_made_up_for(name: str) -> None:
 
 @every_design
 def test_the_seed_decides(name: str) -> None:
-    """The same seed, the same design; another one, another (uncertainty needs no chance)."""
     assert whole(name, 9, seed=2) == whole(name, 9, seed=2)
     assert (whole(name, 9, seed=2) != whole(name, 9, seed=3)) == (name != "uncertainty")
 
@@ -203,7 +200,6 @@ def test_the_seed_decides(name: str) -> None:
     ids=["one row", "three rows", "all alike", "some alike and a constant", "far scales"],
 )
 def test_pools_smaller_than_the_design(name: str, X: list[list[float]]) -> None:
-    """Every candidate once, and then the model."""
     kernel = nr.RBF(1e150)
     optimizer = nr.gp_ucb(nr.Pool(X), kernel=kernel, noise_std=0.3, start=DESIGNS[name](20))
     batch = optimizer.ask()
@@ -213,7 +209,6 @@ def test_pools_smaller_than_the_design(name: str, X: list[list[float]]) -> None:
 
 
 def test_uniform_designs_are_uniform() -> None:
-    """Each candidate is as likely as any other to be in the design."""
     pool = nr.Pool(np.arange(20.0)[:, None])
     counts = np.zeros(20)
     for seed in range(400):
@@ -223,7 +218,6 @@ def test_uniform_designs_are_uniform() -> None:
 
 
 def test_quasi_random_designs_are_more_even_than_uniform_ones() -> None:
-    """Centred discrepancy on a fine pool, ten seeds each."""
     X = np.random.default_rng(0).random((4000, 2))
     pool = nr.Pool(X)
 
@@ -271,7 +265,6 @@ def test_designs_on_boxes(name: str, kind: str, tmp_path: Path) -> None:
 
 
 def test_a_box_of_few_points_is_soon_exhausted() -> None:
-    """Eight points are all there are."""
     box = nr.Box([(0, 1), (0, 3)], integer=[0, 1])
     for name in ("uniform", "sobol", "farthest"):
         optimizer, seen = build(name, 50, box), set()
@@ -293,7 +286,6 @@ def test_farthest_points_of_a_box_reach_its_corners() -> None:
 
 @every_design
 def test_a_minimum_batch_comes_after_the_design(name: str) -> None:
-    """Any of them together."""
     optimizer = nr.gp_bucb(
         POOL,
         kernel=SCALED,
@@ -345,7 +337,6 @@ class Ends:
 
 
 def test_a_start_of_ones_own() -> None:
-    """Anything that picks is a start."""
     optimizer = nr.gp_ucb(POOL, kernel=SCALED, noise_std=0.3, start=Ends())
     assert optimizer.ask().ids.tolist() == [0, 89]
 
@@ -366,7 +357,6 @@ def test_a_class_is_not_a_design(name: str) -> None:
 
 
 def test_points_off_the_pool_do_not_end_a_design() -> None:
-    """They are evaluated, but none of them is a candidate."""
     pool = nr.Pool(np.linspace(0, 1, 40)[:, None])
     optimizer = nr.gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.1, start=nr.SobolDesign(8))
     optimizer.tell(np.linspace(2, 3, 8)[:, None], np.zeros(8))

@@ -66,7 +66,6 @@ def papers_loop(
 def test_it_is_the_papers_loop(
     X: Matrix, groups: tuple[tuple[int, ...], ...] | None, population: int, sample: int
 ) -> None:
-    """Step by step, the same candidates from the same draws."""
     optimizer = nr.regularized_evolution(
         nr.Pool(X), population=population, sample=sample, groups=groups, neighbours=5, seed=4
     )
@@ -111,7 +110,6 @@ def test_workers_wait_for_nobody() -> None:
 
 
 def test_failures_are_founded_again() -> None:
-    """A founder that failed is no member: another is drawn in its place."""
     optimizer = nr.regularized_evolution(nr.Pool(GRID), population=5, groups=range(3), sample=1)
     optimizer.tell([0] * 4, [0.0] * 4)
     for _ in range(6):
@@ -128,7 +126,6 @@ def test_failures_are_founded_again() -> None:
 
 
 def test_the_excluded_have_no_children_and_are_none() -> None:
-    """Neither by groups, nor by nearness, nor as founders."""
     for groups in (range(3), None):
         optimizer = nr.regularized_evolution(
             nr.Pool(GRID), population=6, sample=6, groups=groups, neighbours=3, seed=2
@@ -144,7 +141,6 @@ def test_the_excluded_have_no_children_and_are_none() -> None:
 
 @pytest.mark.parametrize("X", [[[1.0]], [[2.0], [2.0]], [[0.0], [1.0]]])
 def test_tiny_pools(X: list[list[float]]) -> None:
-    """One candidate, two alike, two."""
     optimizer = nr.regularized_evolution(nr.Pool(X), population=2, batch_size=3, groups=[0])
     for _ in range(4):
         optimizer.tell(optimizer.ask(), np.zeros(3))
@@ -161,7 +157,6 @@ def test_points_off_the_pool_are_no_parents() -> None:
 
 
 def test_a_box_evolves() -> None:
-    """Steps find the top of a hill better than draws."""
     box = nr.Box([(-1, 1), (1e-3, 1e3), (0, 9)], log=[1], integer=[2])
 
     def hill(x: Vector) -> float:

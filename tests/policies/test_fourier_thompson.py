@@ -210,7 +210,6 @@ def test_the_posterior_is_that_of_the_kernel_and_of_the_weights() -> None:
 
 
 def test_it_finds_the_best_and_regrets_less_than_uniform() -> None:
-    """Sanity, five seeds; both samples are shown when it fails."""
 
     def lost(optimizer: nr.Optimizer, seed: int) -> float:
         rng, total = np.random.default_rng([seed, 1]), 0.0
@@ -240,7 +239,6 @@ def test_goal_offset_and_room() -> None:
 
 
 def test_odd_pools() -> None:
-    """One row, rows alike, constant features, a million repeats, a point off the pool."""
     for X in ([[0.3]], [[1.0, 2.0]] * 4, [[0.0, 5.0], [1.0, 5.0]]):
         optimizer = nr.ts_qff(nr.Pool(X), kernel=nr.RBF(0.5), noise_std=0.1, batch_size=2)
         for _ in range(3):
@@ -254,7 +252,6 @@ def test_odd_pools() -> None:
 
 
 def test_where_it_cannot_go() -> None:
-    """Nothing told, nothing left, a certificate."""
     optimizer = nr.ts_qff(POOL, kernel=nr.RBF(0.5), noise_std=0.1)
     with pytest.raises(nr.NoRegretError, match="no value was told"):
         optimizer.best()

@@ -168,7 +168,6 @@ def test_kin_that_was_found_before_is_found_again(monkeypatch: pytest.MonkeyPatc
 
 
 def test_nobody_to_turn_to() -> None:
-    """One candidate, or copies of it, or the others excluded."""
     rng = np.random.default_rng(0)
     for X in ([[1.0]], [[1.0], [1.0]]):
         kin = kin_of(np.array(X), ((0,),))
@@ -226,7 +225,6 @@ def test_groups_must_part_the_columns(groups: object, match: str) -> None:
 
 
 def test_groups_may_be_numbers_lists_or_arrays() -> None:
-    """As people write them."""
     assert as_groups(range(3), 3) == ((0,), (1,), (2,))
     assert as_groups([[0, 2], 1], 3) == ((0, 2), (1,))
     assert as_groups(np.arange(4).reshape(2, 2), 4) == ((0, 1), (2, 3))

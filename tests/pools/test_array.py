@@ -73,7 +73,6 @@ def test_the_features_are_a_copy() -> None:
 
 
 def test_a_pool_says_how_large_it_is() -> None:
-    """And holds what it was given, whatever its precision."""
     pool = nr.Pool(X.astype(np.float32))
     np.testing.assert_array_equal(pool.X, X.astype(np.float32))
     assert (len(pool), pool.dim) == (6, 3)

@@ -137,7 +137,6 @@ def test_points_off_the_pool_are_recognised() -> None:
     ],
 )
 def test_what_are_no_bits_is_refused(make: Callable[[], object], match: str) -> None:
-    """At once, with the cure."""
     with pytest.raises(PoolError, match=match):
         make()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import decimal
 import logging
-import sys
 
 import numpy as np
 import pandas as pd
@@ -16,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.errors import ArgumentError, MissingExtraError, PoolError
-from noregret.testing.base import play
+from noregret.errors import ArgumentError, PoolError
 from strategies import MAKERS, TABLE, Table, by_hand, tables
 
 every_library = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -215,7 +213,6 @@ def test_dropped_rows_leave_ids_as_they_were(
 
 
 def test_dropping_nothing_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    """Asking for it is no reason to get other ids, or a message."""
     frame = pa.table({"x": [0.0, 1.0]})
     dropped = nr.Pool.from_frame(frame, missing="drop")
     assert dropped.fingerprint() == nr.Pool([[0.0], [1.0]]).fingerprint()
@@ -243,7 +240,6 @@ def test_rows_to_come_are_encoded_like_the_pool() -> None:
 
 @every_library
 def test_any_frame_can_be_told(make) -> None:  # type: ignore[no-untyped-def]  # one of MAKERS
-    """Not only the library that the pool came from."""
     pool = nr.Pool.from_frame(pa.table(TABLE), features=["salt", "heat"])
     frame = make({"salt": ["NaF"], "heat": [60]})
     if not hasattr(frame, "columns") and not hasattr(frame, "__dataframe__"):
@@ -372,13 +368,11 @@ BAD: dict[str, tuple[object, dict[str, object], str]] = {
 
 @pytest.mark.parametrize(("frame", "settings", "message"), BAD.values(), ids=BAD)
 def test_bad_frames_are_refused(frame: object, settings: dict[str, object], message: str) -> None:
-    """What is wrong, with the column, and the way out."""
     with pytest.raises((PoolError, ArgumentError), match=f"(?s){message}"):
         nr.Pool.from_frame(frame, **settings)  # type: ignore[arg-type]  # some are wrong on purpose
 
 
 def test_missing_values_are_located() -> None:
-    """The first rows, how many in all, and which columns are worst."""
     frame = pa.table(
         {
             "x": [None if i % 3 == 0 else float(i) for i in range(40)],
@@ -395,16 +389,8 @@ def test_missing_values_are_located() -> None:
 
 
 def test_the_array_pool_points_frames_to_their_door() -> None:
-    """The first thing that everybody tries."""
     with pytest.raises(PoolError, match=r"Pool\.from_frame"):
         nr.Pool(pd.DataFrame({"salt": ["KF"]}))
-
-
-def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The core needs no PyArrow; tables do."""
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r'needs pyarrow.*extra "tables"'):
-        nr.Pool.from_frame(pl.DataFrame({"x": [1.0]}))
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5])
@@ -421,16 +407,3 @@ def test_blocks_of_any_size_give_one_pool(rows: int, monkeypatch: pytest.MonkeyP
     pool = nr.Pool.from_frame(pa.table(table), missing="drop")
     np.testing.assert_array_equal(pool.X, X)
     assert pool.keys(np.arange(len(pool))).tolist() == kept
-
-
-def test_a_saved_run_goes_on_with_the_frame_of_another_library(tmp_path: object) -> None:
-    """Bit for bit, as from the array."""
-    frame = pd.DataFrame({"heat": np.linspace(0, 1, 30), "salt": ["KF", "CsF", "LiF"] * 10})
-    pool = nr.Pool.from_frame(frame)
-    optimizer = nr.mini_gp_ucb(pool, kernel=nr.RBF(0.5), noise_std=0.1, seed=3)
-    play(optimizer, 6)
-    path = f"{tmp_path}/run.nr"
-    optimizer.save(path)
-    going = play(optimizer, 6)
-    for other in (nr.Pool.from_frame(pl.from_pandas(frame)), nr.Pool(pool.X)):
-        assert play(nr.load(path, pool=other), 6) == going

@@ -66,7 +66,6 @@ def test_any_finite_matrix_is_the_pool_in_memory(
 
 
 def test_names_and_points_off_the_pool(tmp_path: Path) -> None:
-    """Addressed and told as any pool."""
     mapped = nr.MappedPool(saved(tmp_path, X), names=NAMES)
     assert mapped.fingerprint() == nr.Pool(X, names=NAMES).fingerprint()
     assert repr(mapped).endswith("features, named)")
@@ -127,13 +126,11 @@ BAD: dict[str, tuple[object, str]] = {
 
 @pytest.mark.parametrize(("array", "message"), BAD.values(), ids=BAD)
 def test_bad_arrays_are_refused(array: np.ndarray, message: str, tmp_path: Path) -> None:
-    """With the file, the place and the way out."""
     with pytest.raises(PoolError, match=f"(?s)features.npy.*{message}"):
         nr.MappedPool(saved(tmp_path, array))
 
 
 def test_bad_files_are_refused(tmp_path: Path) -> None:
-    """Whatever the bytes, a PoolError with the path."""
     path = tmp_path / "features.npy"
     with pytest.raises(PoolError, match=r"there is no file .*features\.npy"):
         nr.MappedPool(path)

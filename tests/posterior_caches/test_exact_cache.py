@@ -91,7 +91,6 @@ def is_the_posterior_at(
 
 @pytest.mark.parametrize("kernel", [nr.RBF((0.2, 0.5)), nr.Matern(0.5, 0.3)])
 def test_bounds_hold_where_what_is_kept_ends_in_the_middle(kernel: Kernel) -> None:
-    """A hundred points, and 300 updates, of which fewer are kept."""
     rng = np.random.default_rng(4)
     X = rng.random((150, 2))
     diary, cache = Diary(X), cache_of(X)
@@ -128,7 +127,6 @@ def test_only_rows_asked_for_are_computed() -> None:
 
 @given(scenes(least=2, most=20), st.integers(0, 2**20))
 def test_a_cache_that_follows_equals_one_made_afresh(scene: Scene, seed: int) -> None:
-    """Rows that caught up again and again against the posterior itself at every row."""
     rng = np.random.default_rng(seed)
     diary, posterior, cache = Diary(scene.pool), scene.prior(), cache_of(scene.pool)
     for _ in range(25):

@@ -40,19 +40,6 @@ def differences(f: Callable[[Vector], float], x: Vector, step: float = 1e-5) -> 
     return np.array([(f(x + s) - f(x - s)) / (2 * step) for s in steps])
 
 
-class Foreign:
-    """A kernel that does not know its gradients."""
-
-    def __repr__(self) -> str:
-        return "Foreign"
-
-    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
-        return nr.RBF(0.7)(X, Z)
-
-    def diagonal(self, X: Matrix) -> Vector:
-        return np.ones(len(X))
-
-
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -64,7 +51,7 @@ class Foreign:
         nr.Linear(0.3),
         2.0 * nr.RBF(0.5) + nr.Linear(0.1),
         nr.RBF(0.6) * nr.Matern(2.5, 1.0),
-        Foreign(),
+        nr.FunctionKernel(nr.RBF(0.7)),  # which does not know its gradients
     ],
     ids=repr,
 )
@@ -87,7 +74,6 @@ def test_a_kernel_knows_its_gradient(kernel: Kernel) -> None:
 
 @given(st.integers(0, 2**20), st.integers(1, 900), st.integers(1, 40), st.integers(1, 3))
 def test_starts_are_the_highest_that_are_apart(seed: int, n: int, most: int, dim: int) -> None:
-    """The slow twin goes down the list one by one."""
     rng = np.random.default_rng(seed)
     raw, known = rng.random((n, dim)), rng.integers(0, 50, n).astype(np.float64)
     ascent = Ascent(nr.Box([(0, 1)] * dim), raw, raw)
@@ -313,7 +299,6 @@ def test_a_point_told_again_is_the_same_point() -> None:
 
 
 def test_mini_on_a_box_keeps_few_points() -> None:
-    """A thousand evaluations, and the model holds a few dozen."""
     rng = np.random.default_rng(0)
     result = nr.maximize(
         lambda x: float(bowl(x[None])[0] + 0.3 * rng.standard_normal()),

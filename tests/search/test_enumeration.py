@@ -121,7 +121,6 @@ def test_a_pool_of_equals_is_searched_at_any_size(tied: int) -> None:
 
 
 def test_a_pool_wholly_excluded_has_no_best() -> None:
-    """There is nothing to ask for."""
     scene = Scene(nr.RBF(1.0), 1.0, Observations.none(1), np.zeros((3, 1)))
     with pytest.raises(AskError, match="all 3 candidates are excluded"):
         ranked(scene.pool, scene.exact(), nr.UCB(), 1.0, np.ones(3, dtype=bool))

@@ -113,7 +113,6 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
 
 
 def test_our_files_are_made_of_the_original_once(points: dict[str, Path], served: Served) -> None:
-    """However many files are made of it."""
     cache = points["cache"]
     for made, name in enumerate(("one.txt", "two.txt", "one.txt")):
         served.original(name)

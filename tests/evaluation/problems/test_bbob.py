@@ -128,7 +128,6 @@ def test_evaluations_have_the_mean_and_spread_that_are_told(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["f105", "", "F104", None, 104])
 def test_other_names_are_refused(name: object) -> None:
-    """The message lists what there is."""
     with pytest.raises(ArgumentError, match="'f104', 'f116', 'f122', 'rastrigin', 'f116-severe'"):
         bbob.bbob(name)  # type: ignore[arg-type]  # what is tested
 

@@ -234,7 +234,6 @@ def test_the_lineup_is_everybody_at_the_largest_budget(monkeypatch: pytest.Monke
 
 
 def test_a_stopped_comparison_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is finished is not run again, and low seeds come first."""
     monkeypatch.setattr(base, "BUDGETS", BUDGETS)
     for module in ("runs.reading", "comparison.command"):
         monkeypatch.setattr(f"evaluation.{module}.problem", lambda _: PROBLEMS["numbers"])
