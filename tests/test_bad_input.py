@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,10 @@ def test_a_bad_setting_of_one_algorithm_is_refused(
         algorithm(**{"pool": POOL, **needed, **settings})
 
 
+BAYESIAN = (nr.BayesianWidth(), 0.5 * (0.5 * nr.BayesianWidth()))
+on_a_box = partial(nr.gp_ucb, nr.Box([(0, 1)]), kernel=KERNEL, noise_std=0.1)
+
+
 @pytest.mark.parametrize(
     ("make", "match"),
     [
@@ -226,6 +231,7 @@ def test_a_bad_setting_of_one_algorithm_is_refused(
         (lambda: nr.load("nowhere.nr", pool=POOL), "there is no file nowhere.nr"),
         (lambda: nr.uniform(POOL).fail(WORDS), "takes a batch or a slice of one"),
         (lambda: nr.uniform(POOL).save(""), "give the name of a file"),
+        *((lambda width=width: on_a_box(width=width).ask(), "finite pool") for width in BAYESIAN),
         (lambda: nr.Target(NAN), r"Target\(value=...\) must be a finite number, got nan"),
         (lambda: nr.Target(INF), r"Target\(value=...\) .*got inf"),
         (lambda: nr.Target("0.9"), r"Target\(value=...\) .*got '0\.9'"),  # type: ignore[arg-type]  # what is tested

@@ -18,47 +18,32 @@ def batch_of(content: list[tuple[int, int]]) -> Batch:
     return Batch(ticket=4, ids=ids, repeats=repeats, x=ids[:, None] / 2.0, reason="repeat rule")
 
 
-def plain(content: list[tuple[int, int]]) -> list[int]:
-    return [row for row, count in content for _ in range(count)]
-
-
-@given(runs)
-def test_a_batch_is_its_list(content: list[tuple[int, int]]) -> None:
-    """Values are told in this order; one place off and every value is another molecule's."""
-    batch, rows = batch_of(content), plain(content)
-    assert len(batch) == len(rows)
-    assert batch.sequence.tolist() == rows
-    assert [float(x[0]) for x in batch] == [row / 2 for row in rows]
-    assert np.repeat(batch.ids, batch.repeats).tolist() == rows
-
-
 @given(runs, edge, edge, edge, edge)
-def test_slices_are_those_of_the_list(
+def test_a_batch_and_its_slices_are_those_of_the_list(
     content: list[tuple[int, int]], a: int | None, b: int | None, c: int | None, d: int | None
 ) -> None:
-    """Also slices of slices: each knows where it stands in the whole batch."""
-    batch, rows = batch_of(content), plain(content)
+    """Values are told in this order; one place off and every value is another molecule's.
+
+    Also of slices of slices: each knows where it stands in the whole batch.
+    """
+    batch, rows = batch_of(content), [row for row, count in content for _ in range(count)]
     for part, expected in (
+        (batch, rows),
         (batch[a:b], rows[a:b]),
         (batch[a:b][c:d], rows[a:b][c:d]),
         (batch[a:b:1], rows[a:b]),
     ):
         assert part.sequence.tolist() == expected
         assert len(part) == len(expected)
+        assert np.repeat(part.ids, part.repeats).tolist() == expected
         assert [float(x[0]) for x in part] == [row / 2 for row in expected]
         assert rows[part.start : part.start + len(part)] == expected
         assert 0 <= part.start <= len(rows)
         assert np.all(part.repeats > 0)
         assert (part.ticket, part.reason) == (4, "repeat rule")
-
-
-@given(runs)
-def test_slices_one_by_one_are_the_whole(content: list[tuple[int, int]]) -> None:
-    """A loop over wells meets each of them once."""
-    batch = batch_of(content)
     singles = [batch[i : i + 1] for i in range(len(batch))]
-    assert [int(single.ids[0]) for single in singles] == plain(content)
-    assert [single.start for single in singles] == list(range(len(batch)))
+    assert [int(single.ids[0]) for single in singles] == rows
+    assert [single.start for single in singles] == list(range(len(rows)))
 
 
 def test_a_slice_does_not_share_memory() -> None:

@@ -55,24 +55,14 @@ def test_a_hole_in_the_middle_is_asked_for_first_part_first() -> None:
     assert optimizer.ask().ticket == batch.ticket + 1
 
 
-def one_by_one(o: nr.Optimizer, b: nr.Batch, v: list[float]) -> None:
-    for i in range(len(b)):
-        o.tell(b[i : i + 1], v[i])
-
-
-def by_single_ids(o: nr.Optimizer, b: nr.Batch, v: list[float]) -> None:
-    for row, number in zip(rows_of(b), v, strict=True):
-        o.tell(row, number)
-
-
 WAYS: dict[str, Callable[[nr.Optimizer, nr.Batch, list[float]], object]] = {
     "at once": lambda o, b, v: o.tell(b, v),
     "as array": lambda o, b, v: o.tell(b, np.array(v)),
     "as tuple": lambda o, b, v: o.tell(b[:], tuple(v)),
     "in two": lambda o, b, v: (o.tell(b[:2], v[:2]), o.tell(b[2:], v[2:])),
-    "one by one": one_by_one,
+    "one by one": lambda o, b, v: [o.tell(b[i : i + 1], v[i]) for i in range(len(b))],
     "by ids": lambda o, b, v: o.tell(b.sequence, v),
-    "by single ids": by_single_ids,
+    "by single ids": lambda o, b, v: [o.tell(*one) for one in zip(rows_of(b), v, strict=True)],
     "as averages": lambda o, b, v: o.tell(b.sequence, means=v, counts=[1] * len(v)),
 }
 

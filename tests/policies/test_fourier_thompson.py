@@ -21,19 +21,8 @@ from strategies import close
 RNG = np.random.default_rng(0)
 
 
-def policy_of(optimizer: nr.Optimizer) -> ThompsonQFF:
-    assert isinstance(optimizer.policy, ThompsonQFF)
-    return optimizer.policy
-
-
 def worst_error(features: QuadratureFeatures, kernel: Kernel, X: Matrix) -> float:
     return float(np.abs(features(X, X) - kernel(X, X)).max())
-
-
-def corners_and_more(d: int, count: int = 200) -> Matrix:
-    """Points of the unit cube, its corners among them: there the distances are largest."""
-    corners = np.array(np.meshgrid(*[[0.0, 1.0]] * d)).reshape(d, -1).T
-    return np.concatenate([corners, RNG.random((count, d))])
 
 
 def test_the_kernel_is_the_average_of_its_cosines() -> None:
@@ -52,7 +41,8 @@ def test_the_kernel_is_the_average_of_its_cosines() -> None:
 def test_the_error_falls_faster_than_exponentially(d: int) -> None:
     """Below its bound everywhere, by ever larger factors, down to rounding."""
     scales = (0.6, 0.9, 1.5)[:d]
-    kernel, X = nr.RBF(scales), corners_and_more(d)
+    corners = np.array(np.meshgrid(*[[0.0, 1.0]] * d)).reshape(d, -1).T  # furthest apart
+    kernel, X = nr.RBF(scales), np.concatenate([corners, RNG.random((200, d))])
     bounds, errors = [], []
     for m in range(2, 17, 2):
         features = QuadratureFeatures(scales, 1.0, (m,) * d, (0.5,) * d)
@@ -171,7 +161,8 @@ def test_choices_are_the_best_of_each_draw(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(arrays, "CHUNK_BYTES", 1)  # 64 rows a chunk
     optimizer = nr.ts_qff(POOL, kernel=nr.RBF(0.4), noise_std=0.2, batch_size=6, seed=3)
     optimizer.exclude([5, 100, 149])
-    features = policy_of(optimizer).features
+    assert isinstance(optimizer.policy, ThompsonQFF)
+    features = optimizer.policy.features
     Phi = features.embed(POOL.X)
     rows, values = list[int](), list[float]()
     rng = np.random.default_rng(2)

@@ -7,6 +7,7 @@ import gzip
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -285,10 +286,7 @@ def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
 def test_a_full_disk_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x\n1\n2\n")
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
+    full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr("noregret.pools.tables.reading.os.replace", full)
     with pytest.raises(PoolError, match=r"cannot write .*features\.npy.*No space left"):
         nr.read_pool(path, into=tmp_path / "features.npy")

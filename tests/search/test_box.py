@@ -363,14 +363,6 @@ def test_bad_points_are_refused_and_change_nothing() -> None:
     assert optimizer.evaluations == optimizer.unique == 0
 
 
-def test_the_bayesian_width_needs_a_finite_pool() -> None:
-    with pytest.raises(nr.NoRegretError, match="finite pool"):
-        nr.gp_ucb(BOX, kernel=nr.RBF(0.3), noise_std=0.1, width=nr.BayesianWidth()).ask()
-    twice = 0.5 * (0.5 * nr.BayesianWidth())
-    with pytest.raises(nr.NoRegretError, match="finite pool"):
-        nr.gp_ucb(BOX, kernel=nr.RBF(0.3), noise_std=0.1, width=twice).ask()
-
-
 @final
 @dataclass(frozen=True)
 class OwnScore:

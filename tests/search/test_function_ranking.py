@@ -12,7 +12,6 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 import noregret as nr
-from noregret.arrays import Matrix, Vector
 from noregret.kernels import Kernel, random_features
 from noregret.pools import Points
 from noregret.posteriors import NystromPosterior, Observations, Oversample, Paths, Posterior
@@ -32,19 +31,14 @@ KERNELS: tuple[Kernel, ...] = (
     nr.RBF(0.5) * nr.Matern(2.5, 0.5),
     (nr.RBF(0.5) + nr.Linear(0.2)) * (nr.Matern(1.5, 0.4) + 0.3 * nr.Linear(1.0)),
 )
+# A kernel of nobody's making, without random features.
+BROWNIAN = nr.FunctionKernel(
+    lambda X, Z: np.minimum(X[:, None], Z[None]).prod(axis=2) + 0.1,
+    diagonal=lambda X: X.prod(axis=1) + 0.1,
+)
 X = np.random.default_rng(7).random((9, 2))
 GRID = np.random.default_rng(8).random((500, 2))
 TOO_FAR = 5.0  # standard errors: by chance once in some 10⁴ of the few hundred numbers compared
-
-
-class Brownian:
-    """A kernel of nobody's making, without random features."""
-
-    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
-        return np.asarray(np.minimum(X[:, None], Z[None]).prod(axis=2)) + 0.1
-
-    def diagonal(self, X: Matrix) -> Vector:
-        return np.asarray(X.prod(axis=1)) + 0.1
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -61,8 +55,8 @@ def test_random_features_are_the_kernel_on_average(kernel: Kernel) -> None:
 
 
 def test_a_kernel_without_features_says_so() -> None:
-    assert random_features(Brownian(), np.zeros(2), 8, no_rng()) is None
-    assert random_features(2.0 * nr.RBF(1.0) + Brownian(), np.zeros(2), 8, no_rng()) is None
+    assert random_features(BROWNIAN, np.zeros(2), 8, no_rng()) is None
+    assert random_features(2.0 * nr.RBF(1.0) + BROWNIAN, np.zeros(2), 8, no_rng()) is None
 
 
 def believed(kernel: Kernel, sparse: bool) -> Posterior:
@@ -111,7 +105,7 @@ def test_functions_drawn_together_are_independent() -> None:
 
 def test_landmarks_have_prior_variances_and_covariances_with_landmarks() -> None:
     """What stands for a prior without random features, and exactly what it keeps of it."""
-    kernel, marks, rng = Brownian(), X[:4], np.random.default_rng(3)
+    kernel, marks, rng = BROWNIAN, X[:4], np.random.default_rng(3)
     drawn = np.concatenate(
         [Landmarks.sampled(kernel, marks, 50, rng).values(X).T for _ in range(200)]
     )
@@ -129,7 +123,7 @@ def test_draws_through_landmarks_have_the_posteriors_mean_and_variance(sparse: b
 
     The pool is far larger than the landmarks, so that most of it lies between them.
     """
-    rng, kernel = np.random.default_rng(6), Brownian()
+    rng, kernel = np.random.default_rng(6), BROWNIAN
     pool = rng.random((3000, 2))
     points = Observations(np.arange(40), pool[:40], np.ones(40), rng.standard_normal(40))
     scene = Scene(kernel, 0.01, points, pool)
@@ -146,7 +140,7 @@ def test_draws_through_landmarks_have_the_posteriors_mean_and_variance(sparse: b
 
 def test_a_function_has_one_value_at_a_point() -> None:
     """White parts are made of the bits of a point, whichever rows it is asked with."""
-    for kernel in (Brownian(), nr.Matern(0.5, 0.2)):
+    for kernel in (BROWNIAN, nr.Matern(0.5, 0.2)):
         posterior = believed(kernel, False)
         paths = Paths.sampled(posterior, Points(nr.Pool(X)), 2, 1.0, np.random.default_rng(1))
         whole = paths.values(X)

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -148,11 +149,7 @@ def test_a_half_written_cell_is_not_seen(
     store: Store, one: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk in the middle of a write leaves the cell to be run again."""
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space"):
         store.write(one, run(one, small()))
     assert not store.holds(one)
