@@ -49,6 +49,16 @@ class Scene:
     points: Observations
     pool: Matrix
 
+    @classmethod
+    def drawn(
+        cls, seed: int, N: int, told: int, kernel: Kernel | None = None, ridge: float = 0.1
+    ) -> Scene:
+        """Rows drawn at random, the first few of which were evaluated once."""
+        rng = np.random.default_rng(seed)
+        X, some = rng.standard_normal((N, 2)), np.arange(told)
+        points = Observations(some, X[some], np.ones(told), rng.standard_normal(told))
+        return cls(kernel or nr.RBF(1.0), ridge, points, X)
+
     def exact(self) -> ExactPosterior:
         return told(self.prior(), self.points)
 

@@ -207,7 +207,6 @@ def test_any_history_gives_the_textbook_posterior(history: Sequence[tuple[int, f
 
 
 def test_repr_counts() -> None:
-    """What a notebook shows after a run."""
     optimizer = warm("mini_gp_ucb", turns=3)
     text = f"Optimizer(Bandit, {optimizer.pool!r}, {optimizer.evaluations} evaluations of "
     assert repr(optimizer) == f"{text}{optimizer.unique} candidates)"

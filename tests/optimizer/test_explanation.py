@@ -333,18 +333,13 @@ def test_what_was_evaluated_is_in_the_ledger() -> None:
         (["s1", "s2"], "takes one id, got 2"),
         ([], "takes one id, got 0"),
         (None, "addressed by its names"),
+        *((number, r"outside the|their numbers") for number in (0, -1, 5, 0.5)),  # of a box
     ],
 )
 def test_unknown_ids_are_refused(wrong: object, match: str) -> None:
+    domain = nr.Box([(0.0, 1.0)]) if "numbers" in match else NAMED
     with pytest.raises(nr.NoRegretError, match=match):
-        warm("mini_gp_ucb", turns=1)[0].explain(wrong)
-
-
-def test_unknown_points_of_a_box_are_refused() -> None:
-    optimizer = nr.mini_gp_ucb(nr.Box([(0.0, 1.0)]), kernel=nr.RBF(0.2), noise_std=0.1)
-    for wrong in (0, -1, 5, 0.5):
-        with pytest.raises(nr.NoRegretError, match=r"outside the|their numbers"):
-            optimizer.explain(wrong)
+        nr.mini_gp_ucb(domain, kernel=KERNEL, noise_std=0.1).explain(wrong)
 
 
 def test_neighbours_say_what_they_count_as() -> None:

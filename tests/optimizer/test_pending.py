@@ -235,7 +235,6 @@ def test_unknown_batches_are_refused() -> None:
 
 
 def test_digests_tell_values_and_failures_apart() -> None:
-    """Two different reports must not pass for one."""
     fine, broken = np.zeros(2, dtype=np.bool_), np.array([False, True])
     reports = [
         digest_of(KEYS, np.array([1.0, 2.0]), fine),

@@ -143,7 +143,6 @@ def test_a_failure_is_spent_but_teaches_nothing(name: str) -> None:
 
 
 def test_tell_failed_and_fail_are_the_same() -> None:
-    """Two ways to say it, one meaning."""
     runs = [warm("mini_gp_ucb") for _ in range(3)]
     for i, optimizer in enumerate(runs):
         batch = optimizer.ask(at_most=3)

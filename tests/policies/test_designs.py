@@ -19,7 +19,7 @@ from noregret.arrays import Matrix
 from noregret.errors import ArgumentError
 from noregret.policies import Purpose, stream
 from noregret.policies.designs import sobol
-from noregret.posteriors import ExactPosterior, Observations
+from slow_references import DenseGP
 
 KERNEL = nr.RBF(0.4)
 POOL = nr.Pool(np.random.default_rng(4).random((90, 3)) * [1.0, 100.0, 0.01])
@@ -80,10 +80,7 @@ def most_uncertain(X: Matrix, taken: set[int], size: int) -> list[int]:
     """The largest posterior variance, from scratch after each choice."""
     chosen: list[int] = []
     while len(chosen) < size:
-        rows = np.array(chosen, dtype=np.int64)
-        prior = ExactPosterior.prior(SCALED, noise_std=1.0, ridge=0.09, dim=3)
-        told = Observations(rows, X[rows], np.ones(len(rows)), np.zeros(len(rows)))
-        now = prior.condition(told, Observations.none(3), np.random.default_rng(0))
+        now = DenseGP(SCALED, 0.09, X[chosen], np.zeros(len(chosen)))
         variance = np.round(now.variance(X), 9)  # ties by the lowest row
         free = [row for row in range(len(X)) if row not in taken and row not in chosen]
         chosen.append(max(free, key=lambda row: (variance[row], -row)))

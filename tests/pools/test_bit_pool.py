@@ -105,7 +105,6 @@ def test_different_pools_have_different_fingerprints() -> None:
 
 
 def test_points_off_the_pool_are_recognised() -> None:
-    """Molecules measured before, in the pool or not, told by their bits."""
     points = Points(nr.BitPool(B))
     other = B[0] ^ 1
     first = points.register(points.domain.read("X", np.stack([B[3], other])))

@@ -20,7 +20,6 @@ X = np.random.default_rng(0).random((30, 2))
 
 @given(st.integers(0, 2**20))
 def test_rows_are_found_by_their_features(seed: int) -> None:
-    """Against looking through all of them."""
     rng = np.random.default_rng(seed)
     pool = rng.integers(0, 3, (40, 3)).astype(np.float64)
     wanted = rng.integers(0, 4, (25, 3)).astype(np.float64)

@@ -238,11 +238,9 @@ def test_a_cache_broken_off_while_starting_again(monkeypatch: pytest.MonkeyPatch
 
 def test_widening_starts_all_rows_again() -> None:
     """After more rounding than was thought, nothing that was carried is trusted."""
-    rng = np.random.default_rng(9)
-    X = rng.standard_normal((60, 2))
+    scene = Scene.drawn(9, 60, 4, nr.RBF(0.8), 0.2)
+    X, posterior = scene.pool, scene.exact()
     cache = cache_of(X)
-    points = Observations(np.arange(4), X[:4], np.ones(4), rng.standard_normal(4))
-    posterior = Scene(nr.RBF(0.8), 0.2, points, X).exact()
     agrees(cache, posterior, X)
     cache.variance *= 1.1
     cache.widen(1e-3, 1e-4)

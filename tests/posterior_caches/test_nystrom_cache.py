@@ -102,11 +102,8 @@ def test_a_fresh_dictionary_that_grows_is_carried_on(room: int) -> None:
 @pytest.mark.parametrize("room", [0, 100])
 def test_rows_come_in_any_order(room: int) -> None:
     """Rows that begin and end like a stretch of the pool, and are none."""
-    rng = np.random.default_rng(0)
-    X = rng.random((60, 2))
-    points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
-    scene = Scene(nr.RBF(0.3), 0.1, points, X)
-    posterior = scene.nystrom(4)
+    scene = Scene.drawn(0, 60, 5)
+    X, posterior = scene.pool, scene.nystrom(4)
     for rows in ([10, 57, 12], [10, 12, 11, 13], [3, 3], [9], [12, 11, 10], [4, 5, 6]):
         cache = cache_of(X, room)
         cache.follow(posterior)
@@ -140,11 +137,9 @@ def test_an_empty_dictionary() -> None:
 
 def test_another_kernel_is_another_cache() -> None:
     """A policy with its prior exchanged shares its search; kept values are of the other kernel."""
-    rng = np.random.default_rng(1)
-    X = rng.random((40, 2))
-    points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
+    X = Scene.drawn(1, 40, 5).pool
     cache = cache_of(X, 100)
     for kernel in (nr.RBF(0.3), nr.RBF(0.5), nr.Matern(0.5, 1.0)):
-        posterior = Scene(kernel, 0.1, points, X).nystrom(4)
+        posterior = Scene.drawn(1, 40, 5, kernel).nystrom(4)
         cache.follow(posterior)
         is_the_posterior_at(cache, posterior, X, np.arange(40))

@@ -53,14 +53,15 @@ def test_bounds_hold_and_refreshed_rows_are_the_posterior(seed: int, share: floa
             assert np.all(true <= bound + LOOSE * (1 + np.abs(true)))
         rows = rng.permutation(len(X))[: rng.integers(1, 20)]
         cache.refresh(rows)
-        np.testing.assert_allclose(cache.mean[rows], mean[rows], rtol=LOOSE, atol=LOOSE)
-        np.testing.assert_allclose(cache.variance[rows], variance[rows], rtol=LOOSE, atol=LOOSE)
         others = rng.permutation(len(X))[:3]
         model, whole = cache.covariances(rows, others)
-        expected = posterior.model_covariance(X[rows], X[others])
-        np.testing.assert_allclose(model, expected, rtol=LOOSE, atol=LOOSE)
-        expected = posterior.covariance(X[rows], X[others])
-        np.testing.assert_allclose(whole, expected, rtol=LOOSE, atol=LOOSE)
+        for found, expected in (
+            (cache.mean[rows], mean[rows]),
+            (cache.variance[rows], variance[rows]),
+            (model, posterior.model_covariance(X[rows], X[others])),
+            (whole, posterior.covariance(X[rows], X[others])),
+        ):
+            np.testing.assert_allclose(found, expected, rtol=LOOSE, atol=LOOSE)
 
 
 def test_a_sticky_run_that_does_not_fit_makes_the_same_choices() -> None:

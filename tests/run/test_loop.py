@@ -17,13 +17,12 @@ from noregret.optimizer import Failed
 
 X = np.linspace(0, 1, 30)[:, None]
 POOL = nr.Pool(X)
-KERNEL = nr.RBF(0.2)
 
 
 def modelled(
     algorithm: Callable[..., nr.Optimizer], **settings: object
 ) -> Callable[..., nr.Optimizer]:
-    return partial(algorithm, kernel=KERNEL, noise_std=0.3, **settings)
+    return partial(algorithm, kernel=nr.RBF(0.2), noise_std=0.3, **settings)
 
 
 ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {

@@ -347,7 +347,6 @@ def with_history(
 
 
 def test_a_history_that_is_enough_ends_the_run_before_it_starts() -> None:
-    """What is known already need not be measured again."""
     told = with_history([9] * 50, [0.9] * 50)
     for stop, ended in ((nr.Target(0.7), "target 0.7 reached"), (nr.GapBelow(1e3), "gap ")):
         measure = Noisy()

@@ -238,7 +238,6 @@ ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
     "thompson": partial(nr.batch_thompson, batch_size=3),
     "mini-thompson": partial(nr.mini, acquisition=nr.Thompson()),
 }
-every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 BOX = nr.Box([(-2.0, 2.0), (1, 9)], integer=[1])
 
 
@@ -261,7 +260,7 @@ def go_on(optimizer: nr.Optimizer, turns: int, seed: int) -> list[list[float]]:
     return seen
 
 
-@every_algorithm
+@pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_run_on_a_box_finds_the_top(name: str, tmp_path: Path) -> None:
     """And one that was saved on the way goes on as the unbroken one."""
     optimizer = start(name)

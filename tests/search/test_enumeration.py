@@ -55,10 +55,8 @@ def test_lazy_search_is_full_search(
 
 def test_excluded_rows_can_be_shrunk_and_looked_at_but_not_chosen() -> None:
     """An evaluation under way when its candidate is excluded still shrinks the others."""
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal((40, 2))
-    points = Observations(np.arange(6), X[:6], np.ones(6), rng.standard_normal(6))
-    stale = Scene(nr.RBF(1.0), 0.1, points, X).exact()
+    scene = Scene.drawn(2, 40, 6)
+    X, stale = scene.pool, scene.exact()
     best = ranked(X, stale, nr.UCB(), 2.0)[1].best()
     excluded = np.arange(40) == best
     ranking, full = ranked(X, stale, nr.UCB(), 2.0, excluded)
@@ -142,10 +140,8 @@ def test_the_top_is_that_of_candidates_that_may_be_asked_for() -> None:
 
 def test_memory_changes_no_choice() -> None:
     """Memory must not grow past what was set aside; choices stay the same."""
-    rng = np.random.default_rng(4)
-    X = rng.standard_normal((60, 2))
-    points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
-    posterior = Scene(nr.RBF(0.8), 0.2, points, X).nystrom(4)
+    scene = Scene.drawn(4, 60, 5, nr.RBF(0.8), 0.2)
+    X, posterior = scene.pool, scene.nystrom(4)
     rows = {
         Enumeration(memory=memory)
         .rank(Points(nr.Pool(X)), posterior, nr.UCB(), 2.0, nobody(60))
@@ -157,10 +153,8 @@ def test_memory_changes_no_choice() -> None:
 
 def test_each_posterior_has_its_cache() -> None:
     """A search may be shared by an exact and a sparse policy, in turns."""
-    rng = np.random.default_rng(4)
-    X = rng.standard_normal((60, 2))
-    points = Observations(np.arange(5), X[:5], np.ones(5), rng.standard_normal(5))
-    scene, search, pool = Scene(nr.RBF(0.8), 0.2, points, X), Enumeration(), Points(nr.Pool(X))
+    scene, search = Scene.drawn(4, 60, 5, nr.RBF(0.8), 0.2), Enumeration()
+    X, pool = scene.pool, Points(nr.Pool(scene.pool))
     for posterior in (scene.exact(), scene.nystrom(3), scene.exact()):
         _, full = ranked(X, posterior, nr.UCB(), 2.0)
         assert search.rank(pool, posterior, nr.UCB(), 2.0, nobody(60)).best() == full.best()
