@@ -72,7 +72,9 @@ def test_widths_carry_the_limit_only_inside_batches() -> None:
     bucb = policy_of(nr.gp_bucb(PROBLEM.pool, limit=4.0, **GIVEN))  # type: ignore[arg-type]  # settings as a dict
     bbkb = policy_of(nr.bbkb(PROBLEM.pool, limit=4.0, **GIVEN))  # type: ignore[arg-type]  # settings as a dict
     ei = policy_of(nr.mini_gp_ei(PROBLEM.pool, limit=4.0, **GIVEN))  # type: ignore[arg-type]  # settings as a dict
+    meta = policy_of(nr.mini(PROBLEM.pool, acquisition=nr.UCB(), limit=4.0, **GIVEN))  # type: ignore[arg-type]  # settings as a dict
     assert mini.width == mini.band == RKHSWidth(0.1)
+    assert meta.width == meta.band == RKHSWidth(0.1)
     assert bucb.width == ScaledWidth(RKHSWidth(0.1), 2.0)
     assert bucb.band == RKHSWidth(0.1)
     assert bbkb.width == BBKBExperimentsWidth(0.1, 4.0)
