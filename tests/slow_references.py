@@ -292,7 +292,8 @@ class FullRanking:
         values = np.minimum(values, high[:, None])
         values[self.excluded] = -np.inf
         prior = self.posterior.kernel.diagonal(self.X).max()
-        close = values >= values.max(axis=0) - 1e-6 * self.beta * prior**0.5
+        best = values.max(axis=0)
+        close = values >= best - 1e-6 * self.beta * prior**0.5 - 2.0**-21 * np.abs(best)
         return [int(np.flatnonzero(column)[0]) for column in close.T]
 
     def score(self, row: int) -> float:

@@ -139,18 +139,23 @@ class _Race:
     @property
     def floor(self) -> float:
         """What a row must reach to be of interest to some function."""
-        return float(self._best.min()) - self._tie
+        return float((self._best - self._ties(self._best)).min())
 
     @property
     def won(self) -> list[tuple[int, float]]:
         return list(zip(self._rows.tolist(), self._best.tolist(), strict=True))
 
+    def _ties(self, best: Vector | float) -> Vector:
+        """Return how far below the best a value may be that is as good."""
+        return np.asarray(self._tie + ties.SAMPLE_ROUNDING * np.abs(best))
+
     def enter(self, rows: Indices, values: Matrix) -> None:
         for j, column in enumerate(values.T):
             best = float(column.max())
-            if best < self._best[j] - self._tie:
+            tie = float(self._ties(best))
+            if best < self._best[j] - tie:
                 continue
-            row = int(rows[column >= best - self._tie].min())
-            if best <= self._best[j] + self._tie:
+            row = int(rows[column >= best - tie].min())
+            if best <= self._best[j] + tie:
                 row = min(row, int(self._rows[j]))
             self._best[j], self._rows[j] = max(best, float(self._best[j])), row
