@@ -11,8 +11,6 @@ from noregret.algorithms.baselines import (
 )
 from noregret.algorithms.papers import (
     batch_thompson,
-    bbkb,
-    bkb,
     gp_bucb,
     gp_ei,
     gp_ucb,
@@ -20,3 +18,4 @@ from noregret.algorithms.papers import (
     mini_gp_ei,
     mini_gp_ucb,
 )
+from noregret.algorithms.sparse import bbkb, bkb

@@ -21,18 +21,7 @@ from noregret.errors import ArgumentError, require_at_least, require_choice
 from noregret.kernels import Kernel
 from noregret.optimizer import Optimizer
 from noregret.pools import Domain
-from noregret.widths import (
-    ALPHA,
-    EPSILON,
-    BBKBExperimentsWidth,
-    BBKBWidth,
-    BKBExperimentsWidth,
-    BKBWidth,
-    ConstantWidth,
-    EIWidth,
-    RKHSWidth,
-    Width,
-)
+from noregret.widths import BBKBWidth, ConstantWidth, EIWidth, RKHSWidth, Width
 
 
 @shows_settings(Settings)
@@ -101,71 +90,6 @@ def gp_bucb(
     batching = _rule(rule, limit)
     band = RKHSWidth(p.delta)
     return p.optimizer(p.exact(), UCB(), limit**0.5 * band, batching, band=band)
-
-
-@shows_settings(Settings)
-def bkb(
-    pool: Domain,
-    *,
-    kernel: Kernel,
-    noise_std: float,
-    oversample: float | None = None,
-    **settings: Unpack[Settings],
-) -> Optimizer:
-    """GP-UCB on a Nyström posterior whose dictionary is drawn again at every step.
-
-    Source: Calandriello et al., COLT 2019, Algorithm 1.
-
-    >>> pool = nr.Pool([[x / 20] for x in range(21)])
-    >>> opt = nr.bkb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
-    >>> opt.tell(range(21), [-((x - 14) ** 2) / 400 for x in range(21)])
-    >>> batch = opt.ask()
-    >>> opt.unique, opt.trace["dictionary"]
-    (21, array([16]))
-    """
-    p = resolved(pool, kernel, noise_std, settings)
-    theorem = BKBWidth(p.delta, p.kappa_squared)
-    width: Width = theorem if p.theory else BKBExperimentsWidth(p.delta)
-    prior = p.nystrom(oversample, per_log=6 * ALPHA / EPSILON**2)
-    return p.optimizer(prior, UCB(), width, FixedSize(1), band=theorem)
-
-
-@shows_settings(Settings)
-def bbkb(
-    pool: Domain,
-    *,
-    kernel: Kernel,
-    noise_std: float,
-    limit: float = 2.0,
-    rule: Literal["global", "local"] = "global",
-    oversample: float | None = None,
-    dictionary: Literal["fresh", "sticky"] = "fresh",
-    **settings: Unpack[Settings],
-) -> Optimizer:
-    """BKB in batches: dictionary and feedback are frozen until a running bound says stop.
-
-    Batches grow as variances fall below the noise: at first, or with little noise, they hold one
-    evaluation. `rule="local"` gives larger ones and costs more. `limit` is C̃ and `oversample` q̄ of
-    the paper. A "fresh" dictionary is drawn from scratch for every batch, as in the paper; members
-    of a "sticky" one stay: what changed is then passed over in O(N·m) each, but the theorem does
-    not bound its size.
-
-    Source: Calandriello et al., ICML 2020, Algorithm 1.
-
-    >>> pool = nr.Pool([[x / 20] for x in range(21)])
-    >>> opt = nr.bbkb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
-    >>> while opt.spent < 200:
-    ...     batch = opt.ask(at_most=200 - opt.spent)
-    ...     opt.tell(batch, [-((x[0] - 0.7) ** 2) for x in batch])
-    >>> opt.evaluations, opt.batches < 40
-    (200, True)
-    """
-    p = resolved(pool, kernel, noise_std, settings, least_ridge_in_theory=1.0)
-    batching = RULES[require_choice("rule", rule, ("global", "local"))](limit)
-    width = (BBKBWidth if p.theory else BBKBExperimentsWidth)(p.delta, limit)
-    sticky = require_choice("dictionary", dictionary, ("fresh", "sticky")) == "sticky"
-    prior = p.nystrom(oversample, per_log=72 * limit, sticky=sticky)
-    return p.optimizer(prior, UCB(), width, batching, band=BBKBWidth(p.delta, limit, fresh=True))
 
 
 @shows_settings(Settings)
