@@ -27,7 +27,16 @@ from noregret.algorithms import (
     ts_qff,
     uniform,
 )
-from noregret.batching import FixedSize, GlobalRatio, LocalRatio, ProductBound, Repeat, Settle, Stay
+from noregret.batching import (
+    FixedSize,
+    GlobalRatio,
+    LocalRatio,
+    ProductBound,
+    RarelySwitching,
+    Repeat,
+    Settle,
+    Stay,
+)
 from noregret.errors import NoRegretError
 from noregret.kernels import (
     RBF,
@@ -116,6 +125,7 @@ __all__ = [
     "Product",
     "ProductBound",
     "RKHSWidth",
+    "RarelySwitching",
     "Repeat",
     "Result",
     "Scaled",

@@ -106,6 +106,7 @@ OPTIONS: dict[str, Make] = {
     "min_batch-bbkb": model(nr.bbkb, min_batch=2),
     "rule-settle": model(nr.gp_bucb, rule=nr.Settle()),
     "rule-stay": model(nr.gp_bucb, rule=nr.Stay(limit=8.0, switch_cost=4.0)),
+    "rule-rarely": model(nr.gp_bucb, rule=nr.RarelySwitching(5.0)),
     "rule-repeat": model(nr.gp_bucb, rule=nr.Repeat(5.0)),
     "rule-local-wide": model(nr.gp_bucb, rule="local", limit=6.0),
     "oversample-bkb": model(nr.bkb, oversample=1.0),

@@ -91,6 +91,7 @@ RULES: dict[str, Callable[[], BatchRule]] = {
     "local": lambda: nr.LocalRatio(1.5),
     "repeat": lambda: nr.Repeat(4.0),
     "stay": lambda: nr.Stay(limit=4.0, switch_cost=3.5),
+    "rarely switching": lambda: nr.RarelySwitching(4.0),
     "settle": lambda: nr.Settle(short=1.5, long=4.0, switch_cost=3.0),
 }
 POOLS: dict[str, Callable[[Path], Candidates]] = {
