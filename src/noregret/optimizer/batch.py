@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.errors import ArgumentError, TellError
+from noregret.errors import ArgumentError, TellError, require_count
 from noregret.pools import Keys
 from noregret.storable import storable
 from noregret.text import counted
 
+MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
 MOST_RECEIPTS = 10_000  # of closed batches, kept to recognise what is told again
 OPEN, TOLD, FAILED_ONCE, TOLD_BY_ID, WITHDRAWN = range(5)  # what became of an evaluation
 Key = TypeVar("Key", int, tuple[int, int])
@@ -100,6 +101,13 @@ class Batch:
             f"Batch(ticket={self.ticket}, {counted(len(self), 'evaluation')} of "
             f"{counted(candidates, 'candidate')}, reason={self.reason!r})"
         )
+
+
+def room_for(name: str, at_most: object, worker: object) -> int:
+    """Check what ask() or peek() was given, and return for how many evaluations it has room."""
+    if not isinstance(worker, str):
+        raise ArgumentError(f"{name}(worker=...) must be a string, got {worker!r}.")
+    return MOST_EVALUATIONS if at_most is None else require_count(f"{name}(at_most=...)", at_most)
 
 
 def as_runs(rows: Indices, repeats: Indices, variances: Vector) -> Runs:

@@ -1,21 +1,17 @@
-"""What was told: values checked, then counted and summed, one row per candidate."""
+"""What was told: values counted and summed, one row per candidate."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Mask, Vector, as_floats, extended
-from noregret.errors import ArgumentError, TellError
-from noregret.optimizer.batch import FAILED
+from noregret.arrays import Indices, Vector, extended
 from noregret.storable import storable
 
 MOST_VALUE = 1e130  # distance of a value from the offset; squares must stay finite
-MOST_COUNT = 10**12  # evaluations behind one average
 no_numbers = partial(np.empty, 0, dtype=np.float64)
 
 
@@ -110,53 +106,3 @@ class Ledger:
         self.firsts = extended(self.firsts, values[is_unseen][is_first])
         self.sums = extended(self.sums, np.zeros(len(new)))
         self.squares = extended(self.squares, np.zeros(len(new)))
-
-
-def parsed(values: object, count: int, what: str) -> tuple[Vector, Mask]:
-    """Return values as floats and where they failed; a single number stands for one value."""
-    if not isinstance(values, np.ndarray):
-        listed = list(values) if isinstance(values, Iterable) else [values]
-        failed = np.array([value is FAILED for value in listed], dtype=np.bool_)
-        values = [0.0 if value is FAILED else value for value in listed]
-    else:
-        failed = np.zeros(len(np.atleast_1d(values)), dtype=np.bool_)
-    try:
-        numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise TellError(
-            f"{what}: values must be numbers or noregret.FAILED, got {values!r:.80}."
-        ) from None
-    if numbers.shape != (count,):
-        shape = "" if numbers.ndim == 1 else f" in shape {numbers.shape}"
-        raise TellError(
-            f"{what} holds {count} evaluations, got {numbers.size} values{shape}.\n"
-            "tell() takes one value per evaluation, in the order of iterating the batch.\n"
-            "If an evaluation failed, pass noregret.FAILED in its place; "
-            "the point keeps its earlier count."
-        )
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if bad.size:
-        raise TellError(
-            f"{what}: value {bad[0]} is {numbers[bad[0]]}; values must be finite.\n"
-            "If an evaluation failed, pass noregret.FAILED in its place."
-        )
-    return numbers, failed
-
-
-def averaged(means: object, counts: object, ids: int) -> tuple[Vector, Indices]:
-    """Return averages and how many values stand behind each."""
-    try:
-        averages = np.atleast_1d(as_floats("tell(means=...)", means))
-        amounts = np.atleast_1d(as_floats("tell(counts=...)", counts))
-    except ArgumentError as error:
-        raise TellError(str(error)) from None
-    if averages.shape != (ids,) or amounts.shape != (ids,):
-        raise TellError(
-            f"tell() got {ids} ids, {averages.size} means and {amounts.size} counts; "
-            "it takes one mean and one count per id."
-        )
-    if ((amounts < 1) | (amounts > MOST_COUNT) | (amounts != np.floor(amounts))).any():
-        raise TellError(
-            f"tell(counts=...) must be whole numbers from 1 to {MOST_COUNT:g}, got {counts!r:.80}."
-        )
-    return averages, amounts.astype(np.int64)

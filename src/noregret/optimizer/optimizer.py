@@ -19,8 +19,9 @@ from noregret.errors import (
 )
 from noregret.kernels import Kernel, as_kernel
 from noregret.optimizer import results, storage
-from noregret.optimizer.batch import Batch
+from noregret.optimizer.batch import Batch, room_for
 from noregret.optimizer.explanation import Explanation, explained
+from noregret.optimizer.feedback import Feedback
 from noregret.optimizer.run_state import RunState
 from noregret.optimizer.trace import Trace
 from noregret.policies import Evidence, ModelPolicy, ModelView, Policy, Proposal, why_uncertified
@@ -29,7 +30,6 @@ from noregret.pools import Domain, Keys, Points, require_domain
 from noregret.text import counted
 from noregret.threads import in_turn, single_threaded_blas
 
-MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
 Goal: TypeAlias = Literal["max", "min"]
 
 
@@ -104,7 +104,7 @@ class Optimizer:
         loses nothing. Another worker gets new work, chosen as if all open evaluations had been
         made (variances shrink, the mean stays).
         """
-        room = self._room("ask", at_most, worker)
+        room = room_for("ask", at_most, worker)
         held = self._run_state.pending.held_by(worker)
         if held is None:
             asked, self._seen = perf_counter(), None
@@ -118,7 +118,7 @@ class Optimizer:
 
         It takes as long as an ask. Its values can be told once the batch has been asked for.
         """
-        room = self._room("peek", at_most, worker)
+        room = room_for("peek", at_most, worker)
         held = self._run_state.pending.held_by(worker)
         if held is None:
             return self._run_state.draft(self._propose(room)[0])
@@ -146,7 +146,7 @@ class Optimizer:
         25
         """
         self._seen = None
-        self._run_state.tell(what, values, means, counts, self._policy.vet)
+        self._run_state.tell(what, Feedback(values, means, counts), self._policy.vet)
 
     @in_turn
     def fail(self, batch: Batch) -> None:
@@ -324,14 +324,6 @@ class Optimizer:
         optimizer = cls(run_state.points, policy)
         optimizer._state, optimizer._run_state = state, run_state
         return optimizer
-
-    def _room(self, name: str, at_most: object, worker: object) -> int:
-        """Check a request, and return for how many evaluations it has room."""
-        if not isinstance(worker, str):
-            raise ArgumentError(f"{name}(worker=...) must be a string, got {worker!r}.")
-        if at_most is None:
-            return MOST_EVALUATIONS
-        return require_count(f"{name}(at_most=...)", at_most)
 
     def _propose(self, room: int) -> tuple[Proposal, Any]:
         with single_threaded_blas():

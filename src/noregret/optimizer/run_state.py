@@ -23,7 +23,8 @@ from noregret.optimizer.batch import (
     digest_of,
     tallied,
 )
-from noregret.optimizer.ledger import MOST_VALUE, Ledger, averaged, parsed
+from noregret.optimizer.feedback import Feedback
+from noregret.optimizer.ledger import MOST_VALUE, Ledger
 from noregret.optimizer.results import Units
 from noregret.optimizer.trace import BATCH, COLUMNS, Trace
 from noregret.policies import ChoiceDiagnostics, Evidence, Proposal
@@ -178,35 +179,19 @@ class RunState:
         rows = proposal.rows if self.points.candidates else numbered(proposal.X)
         return as_runs(rows, proposal.repeats, proposal.variances)
 
-    def tell(
-        self,
-        what: object,
-        values: object,
-        means: object,
-        counts: object,
-        vet: Callable[[Rows], None],
-    ) -> None:
+    def tell(self, what: object, told: Feedback, vet: Callable[[Rows], None]) -> None:
         """Enter what was told of a batch, of ids or of points that `vet` lets pass."""
-        by_values = values is not None and means is None and counts is None
-        by_means = values is None and means is not None and counts is not None
-        if not by_values and (isinstance(what, Batch) or not by_means):
-            told = {"values": values, "means": means, "counts": counts}
-            given = " and ".join(name for name, numbers in told.items() if numbers is not None)
-            raise TellError(
-                f"tell() got {'a batch' if isinstance(what, Batch) else 'ids'} with "
-                f"{given or 'nothing'}. It takes a batch and its values, ids and values, or ids "
-                "with means=... and counts=...: all of one of these, and nothing else."
-            )
+        told.require_one_kind(of_batch=isinstance(what, Batch))
         if isinstance(what, Batch):
-            self._tell_batch(what, values)
-        elif by_values:
-            self._tell_values(self._given(what, vet), values)
+            self._tell_batch(what, told)
+        elif told.is_of_means:
+            self._tell_means(self._given(what, vet), told)
         else:
-            self._tell_means(self._given(what, vet), means, counts)
+            self._tell_values(self._given(what, vet), told)
 
-    def _tell_batch(self, batch: Batch, values: object) -> None:
+    def _tell_batch(self, batch: Batch, told: Feedback) -> None:
         """Enter one value per evaluation of a batch, in order."""
-        numbers, failed = parsed(values, len(batch), f"batch {batch.ticket}")
+        numbers, failed = told.parsed(len(batch), f"batch {batch.ticket}")
         asked = np.repeat(self.points.find(batch.ids), batch.repeats)
         start, stop = batch.start, batch.start + len(batch)
         digest = digest_of(asked, numbers, failed)
@@ -220,9 +205,9 @@ class RunState:
         self.pending.settle(pending, positions[new], numbers[new], lost)
         pending.receipts.append((start, stop, digest))
 
-    def _tell_values(self, given: Indices | Rows, values: object) -> None:
+    def _tell_values(self, given: Indices | Rows, told: Feedback) -> None:
         """Enter one value per id, or per point."""
-        numbers, failed = parsed(values, len(given), "tell(ids, values)")
+        numbers, failed = told.parsed(len(given), "tell(ids, values)")
         inside, rows = self._inwards(numbers), self._met(given)
         good = ~failed if failed.any() else slice(None)  # a slice copies nothing
         self.ledger.add(rows[good], inside[good])
@@ -230,9 +215,9 @@ class RunState:
             for row, count in tallied(rows[some]):
                 self.pending.settle_by_row(row, count, failed=lost)
 
-    def _tell_means(self, given: Indices | Rows, means: object, counts: object) -> None:
+    def _tell_means(self, given: Indices | Rows, told: Feedback) -> None:
         """Enter averages of several values each."""
-        averages, whole = averaged(means, counts, len(given))
+        averages, whole = told.averaged(len(given))
         inside, rows = self._inwards(averages), self._met(given)
         self.ledger.add_means(rows, inside, whole)
         unique, place = np.unique(rows, return_inverse=True)
