@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from noregret.arrays import Indices
 from noregret.errors import TellError
-from noregret.optimizer.batch import (
+from noregret.optimizer.pending import (
     MOST_RECEIPTS,
     PendingBatch,
     PendingBatches,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.optimizer.batch import PendingBatches, as_runs
+from noregret.optimizer.pending import PendingBatches, as_runs
 from noregret.optimizer.run_state import Records
 from noregret.optimizer.trace import COLUMNS
 from noregret.policies import ChoiceDiagnostics

@@ -19,9 +19,10 @@ from noregret.errors import (
 )
 from noregret.kernels import Kernel, as_kernel
 from noregret.optimizer import results, storage
-from noregret.optimizer.batch import Batch, room_for
+from noregret.optimizer.batch import Batch
 from noregret.optimizer.explanation import Explanation, explained
 from noregret.optimizer.feedback import Feedback
+from noregret.optimizer.pending import room_for
 from noregret.optimizer.run_state import RunState
 from noregret.optimizer.trace import Trace
 from noregret.policies import Evidence, ModelPolicy, ModelView, Policy, Proposal, why_uncertified

@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from noregret.arrays import Indices, Mask, Rows, Vector, extended, read_only
 from noregret.errors import ArgumentError, TellError
-from noregret.optimizer.batch import (
+from noregret.optimizer.batch import Batch
+from noregret.optimizer.feedback import Feedback
+from noregret.optimizer.ledger import MOST_VALUE, Ledger
+from noregret.optimizer.pending import (
     OPEN,
     RUN,
-    Batch,
     PendingBatch,
     PendingBatches,
     Runs,
@@ -23,8 +25,6 @@ from noregret.optimizer.batch import (
     digest_of,
     tallied,
 )
-from noregret.optimizer.feedback import Feedback
-from noregret.optimizer.ledger import MOST_VALUE, Ledger
 from noregret.optimizer.results import Units
 from noregret.optimizer.trace import BATCH, COLUMNS, Trace
 from noregret.policies import ChoiceDiagnostics, Evidence, Proposal
