@@ -49,6 +49,31 @@ def test_scores_are_those_of_dense_algebra_up_to_a_factor(kernel: Kernel, seed: 
     assert levels[-1].ridge == 0.5
 
 
+@pytest.mark.parametrize(
+    ("q", "least", "most", "excess"), [(LEAST_OVERSAMPLE, 0.4, 12.0, 0.35), (8.0, 0.5, 4.5, 0.15)]
+)
+@pytest.mark.parametrize("ridge", [0.5, 20.0])  # where all points are looked at, and few
+@pytest.mark.parametrize("kernel", [nr.RBF(0.3), nr.RBF(0.1)], ids=repr)
+def test_scores_are_too_large_on_average_and_by_how_much(
+    kernel: Kernel, ridge: float, q: float, least: float, most: float, excess: float
+) -> None:
+    """A score far too small would leave a point out on which the past hangs.
+
+    The inverse of a variance is right on average, so that by Jensen's inequality a variance is too
+    large: the mean over draws is at least the truth, but for four standard errors.
+    """
+    sums = []
+    for seed in range(20):
+        points = history(600, seed)
+        last = bless(kernel, points, ridge, q, np.random.default_rng(seed))[-1]
+        true = leverages(kernel, points, ridge)
+        ratio = last.leverages / true[last.members]
+        assert least <= ratio.min() <= ratio.max() <= most
+        sums.append(last.effective_dimension / true.sum())
+    error = float(np.std(sums, ddof=1) / math.sqrt(len(sums)))
+    assert 1 - 4 * error <= np.mean(sums) <= 1 + excess
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_sizes_follow_the_effective_dimension(seed: int) -> None:
     """Members are a few times the effective dimension, however long the history is."""

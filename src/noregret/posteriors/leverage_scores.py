@@ -17,7 +17,7 @@ from noregret.threads import parallel_map, single_threaded_blas
 
 FINER = 4.0  # how much smaller the ridge is from one level to the next
 MOST_MEMBERS = 8192  # of a level: its factor takes minutes beyond that
-LEAST_OVERSAMPLE = 4.0  # within which scores are told well enough to draw by them
+LEAST_OVERSAMPLE = 4.0  # scores are then 0.4 to 12 times the true ones: a guess of what is enough
 
 
 @final
@@ -29,7 +29,7 @@ class Level:
     members: Indices  # places of the points drawn …
     probabilities: Vector  # … with which probability each was …
     leverages: Vector  # … and by which score
-    effective_dimension: float  # an unbiased estimate of Σ w σ²/ridge, given the level before
+    effective_dimension: float  # an estimate of Σ w σ²/ridge, on average too large (see `bless`)
     looked_at: int  # points whose score was estimated
 
     def weighted(self, points: Observations) -> Observations:
@@ -51,6 +51,11 @@ def bless(
 
     σ²_J′ being the exact posterior variance on the last J, counts w/p. No matrix is larger than
     |u| × |J|: O(n·m²) in all, m a few times the effective dimension.
+
+    Scores are too large on average: counts w/p make the inverse of a variance right on average, and
+    an inverse is convex. A draw then holds more than it need, hardly ever less. On 600 points, seen:
+    at q = 4, the least, 0.44 to 11 times the true scores and 5 to 32 % too large in sum; at q = 8,
+    0.55 to 4.1 times and at most 13 %; at q = 40, 0.8 to 1.2 times and 0.4 %.
 
     Source: Rudi et al. 2018, BLESS-R. Differs: rows have weights (counts), and levels start where
     the effective dimension is at most 1.
@@ -105,7 +110,7 @@ def _variances(
     )
 
 
-OVERSAMPLE = 8.0  # members over the effective dimension: the estimate is then within some 10 %
+OVERSAMPLE = 8.0  # members over the effective dimension: the estimate is then 0 to 13 % too large
 
 
 def effective_dimension(
@@ -118,7 +123,8 @@ def effective_dimension(
     every candidate being evaluated w times (`evaluations`). It bounds how many members a
     dictionary needs and, up to a logarithm, how much can be learned at all: a kernel for which it
     is near the size of the pool says that candidates tell nothing of each other. Scores from
-    coarse to fine (`bless`): O(N·m²) with m a few times d_eff, and no N × N matrix.
+    coarse to fine (`bless`): O(N·m²) with m a few times d_eff, and no N × N matrix. On average the
+    estimate is up to an eighth too large, never too small.
 
     Source: BKB 2019, §2, for d_eff; Rudi et al. 2018 for the estimate.
 
