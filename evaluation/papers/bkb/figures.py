@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from evaluation.papers.plates import Plate
 from evaluation.reports.drawing import canvas
 from evaluation.reports.markdown import Claim
 from noregret.arrays import Matrix, Vector
-from noregret.posteriors import Observations, Oversample
+from noregret.posteriors import Observations, Oversample, subset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +34,8 @@ OVERSAMPLE = (2.0, 10.0)  # q̄: that of the papers' experiments, which is drawn
 STEPS = (6, 63, 215)
 GRID: Matrix = np.linspace(0.0, 1.0, 401)[:, None]
 FAR = GRID[:, 0] > 0.75  # two and a half lengthscales from all evaluations
-FUNCTIONS = 20
+FUNCTIONS = 120
+ALLOWED = 3.0  # Theorem 1's factor at ε = 1/2
 
 
 class View(NamedTuple):
@@ -43,7 +45,9 @@ class View(NamedTuple):
     std: Vector
 
 
-class Scene(NamedTuple):
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
     """One function after t evaluations, seen by three posteriors."""
 
     f: Vector
@@ -53,6 +57,21 @@ class Scene(NamedTuple):
     exact: View
     sor: View
     bkb: View
+    left_out: LeftOut | None  # where BKB's variance is off by more than the theorem's factor
+
+    @property
+    def ratio(self) -> Vector:
+        """BKB's variance over the exact one."""
+        return np.asarray((self.bkb.std / self.exact.std) ** 2)
+
+
+class LeftOut(NamedTuple):
+    """What is the matter at the place where BKB's variance is furthest from the exact one."""
+
+    residual: float  # share of k − ‖z‖² in the variance
+    evaluated: float  # distance to the nearest evaluation
+    member: float  # and to the nearest member of the dictionary
+    missing: int  # evaluated points that, made members one by one there, set it right
 
 
 @cache
@@ -74,7 +93,39 @@ def scene(t: int, seed: int = 0, oversample: float = OVERSAMPLE[0]) -> Scene:
     seen = (optimizer.posterior, posterior)
     exact, bkb = (View(one.mean(GRID), np.sqrt(one.variance(GRID))) for one in seen)
     sor = View(bkb.mean, subset_of_regressors(S, GRID[rows]))
-    return Scene(f, GRID[rows, 0], values, len(S), exact, sor, bkb)
+    left_out = left_out_of(posterior, _points(rows, values), exact.std**2)
+    return Scene(f, GRID[rows, 0], values, len(S), exact, sor, bkb, left_out)
+
+
+def left_out_of(
+    posterior: nr.NystromPosterior, points: Observations, exact: Vector
+) -> LeftOut | None:
+    """Say why a variance is off by more than the factor; make members of what is missing.
+
+    At the worst place, the evaluated point nearest to it joins the dictionary, again and again.
+    """
+    variance = posterior.variance(GRID)
+    if not _is_off(variance / exact):
+        return None
+    worst = GRID[_worst(variance / exact)]
+    residual = 1.0 - (posterior.embed(worst[None]) ** 2).sum()
+    evaluated, member = (float(np.abs(X - worst).min()) for X in (points.X, posterior.members.X))
+    inside, missing = np.isin(points.rows, posterior.members.rows), 0
+    while _is_off(now := posterior.variance(GRID) / exact):
+        distance = np.where(inside, np.inf, np.abs(points.X - GRID[_worst(now)])[:, 0])
+        inside[np.argmin(distance)] = True
+        posterior = posterior.rebuilt(points, subset(points, np.flatnonzero(inside)))
+        missing += 1
+    share = float(residual / variance[_worst(variance / exact)])
+    return LeftOut(share, evaluated, member, missing)
+
+
+def _is_off(ratio: Vector) -> bool:
+    return bool(ratio.min() < 1 / ALLOWED or ratio.max() > ALLOWED)
+
+
+def _worst(ratio: Vector) -> int:
+    return int(np.argmax(np.maximum(ratio, 1 / ratio)))
 
 
 def subset_of_regressors(S: Matrix, X: Matrix) -> Vector:
@@ -127,24 +178,48 @@ def _claims(_: Runs) -> Iterator[Claim]:
     """Theorem 1 allows a factor α; with ε = 1/2 that is 3."""
     for t in STEPS:
         for q in OVERSAMPLE:
-            scenes = [scene(t, seed, q) for seed in range(FUNCTIONS)]
-            ratio = np.concatenate([one.bkb.std**2 / one.exact.std**2 for one in scenes])
-            members = np.mean([one.members for one in scenes])
-            yield Claim(
-                f"t = {t}, q̄ = {q:g}: BKB's variance is the exact one up to a small constant "
-                "factor",
-                f"σ̃²/σ² from {ratio.min():.2f} to {ratio.max():.3g}, for 99 % of the line up to "
-                f"{np.percentile(ratio, 99):.3g}; {members:.0f} members",
-                bool(ratio.min() > 1 / 3 and ratio.max() < 3),
-            )
-        scenes = [scene(t, seed) for seed in range(FUNCTIONS)]
-        left = float(np.median([(one.sor.std / one.exact.std)[FAR].max() for one in scenes]))
-        yield Claim(
-            f"t = {t}: the subset of regressors starves far from the evaluations",
-            f"its standard deviation right of 0.75 is at most {left:.1g} of the exact one "
-            f"(median of {FUNCTIONS} functions)",
-            left < 0.5,
-        )
+            yield _accurate(t, q)
+        yield _starved(t)
+    yield _reason()
+
+
+def _accurate(t: int, q: float) -> Claim:
+    scenes = [scene(t, seed, q) for seed in range(FUNCTIONS)]
+    ratio = np.concatenate([one.ratio for one in scenes])
+    members = np.mean([one.members for one in scenes])
+    off = sum(one.left_out is not None for one in scenes)
+    return Claim(
+        f"t = {t}, q̄ = {q:g}: BKB's variance is the exact one up to a small constant factor",
+        f"σ̃²/σ² from {ratio.min():.2f} to {ratio.max():.3g}, more than a factor {ALLOWED:g} in "
+        f"{off} of {FUNCTIONS} functions; {members:.0f} members",
+        off == 0,
+    )
+
+
+def _starved(t: int) -> Claim:
+    scenes = [scene(t, seed) for seed in range(FUNCTIONS)]
+    left = float(np.median([(one.sor.std / one.exact.std)[FAR].max() for one in scenes]))
+    return Claim(
+        f"t = {t}: the subset of regressors starves far from the evaluations",
+        f"its standard deviation right of 0.75 is at most {left:.1g} of the exact one "
+        f"(median of {FUNCTIONS} functions)",
+        left < 0.5,
+    )
+
+
+def _reason() -> Claim:
+    """What is said of the claims that fail: known places that the dictionary leaves out."""
+    scenes = [scene(t, seed) for t in STEPS for seed in range(FUNCTIONS)]
+    found = [one.left_out for one in scenes if one.left_out is not None]
+    says = "where it fails, the place is known and not in the dictionary"
+    share = min(one.residual for one in found)
+    near, far = max(one.evaluated for one in found), min(one.member for one in found)
+    text = (
+        f"{len(found)} functions: at the worst place k − ‖z‖² is {share:.2f} or more of σ̃², an "
+        f"evaluation within {near:.2g}, no member within {far:.2g}; to make members of the "
+        f"nearest {max(one.missing for one in found)} evaluated points at most sets it right"
+    )
+    return Claim(says, text, share > 0.5 and near < far, ours=True)
 
 
 TITLE = "Figure 1: variance starvation; f and μ ± 3σ of three posteriors"

@@ -53,8 +53,8 @@ def bless(
     |u| × |J|: O(n·m²) in all, m a few times the effective dimension.
 
     Scores are too large on average: counts w/p make the inverse of a variance right on average, and
-    an inverse is convex. A draw then holds more than it need, hardly ever less. On 600 points, seen:
-    at q = 4, the least, 0.44 to 11 times the true scores and 5 to 32 % too large in sum; at q = 8,
+    an inverse is convex. A draw then holds more than it need, seldom less. On 600 points, seen, at
+    q = 4, the least, 0.44 to 11 times the true scores and 5 to 32 % too large in sum; at q = 8,
     0.55 to 4.1 times and at most 13 %; at q = 40, 0.8 to 1.2 times and 0.4 %.
 
     Source: Rudi et al. 2018, BLESS-R. Differs: rows have weights (counts), and levels start where

@@ -34,6 +34,17 @@ def test_a_subset_of_regressors_starves_and_bkb_does_not(t: int) -> None:
     assert held.members <= min(t, 25)
 
 
+def test_what_a_small_dictionary_leaves_out_is_found_and_set_right() -> None:
+    """BKB 2019, Figure 1 at q̄ = 2: why some variances are off, against dense algebra."""
+    assert scene(215, 0).left_out is None
+    held = scene(215, 68)
+    assert held.ratio.max() > 1000
+    assert held.left_out is not None
+    assert held.left_out.residual > 0.99
+    assert held.left_out.evaluated < 0.01 < 0.1 < held.left_out.member
+    assert held.left_out.missing == 4
+
+
 def test_the_printed_local_rule_is_passed_and_the_corrected_one_is_not() -> None:
     """BBKB 2020, Lemma 3: the reason why ours differs."""
     trials = [lemma3.trial(seed) for seed in range(40)]
