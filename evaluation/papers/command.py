@@ -18,7 +18,7 @@ from evaluation.papers.mini import figures as mini
 from evaluation.papers.plates import Plate
 from evaluation.papers.settings import sweep
 from evaluation.problems import nasbench101
-from evaluation.problems.papers import problem
+from evaluation.problems.papers import SAMPLED, STAND_INS, problem
 from evaluation.reports.markdown import (
     Claim,
     into_page,
@@ -35,7 +35,7 @@ PLATES: dict[str, Plate] = {  # in the order of the papers
 }
 OUT = Path(__file__).parents[1] / "out" / "papers"
 NO_OUTCOMES = (
-    f"its outcomes, {nasbench101.OUTCOMES}, are not on this machine "
+    f"the outcomes of NAS-Bench-101, {nasbench101.OUTCOMES}, are not on this machine "
     f"(github.com/google-research/nasbench); {VARIABLE} may name the folder that holds them."
 )
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
@@ -66,8 +66,8 @@ def _make(plates: list[Plate], options: argparse.Namespace) -> int:
     parts = [Runs(sweep(plate.runs, quick=options.quick), store) for plate in plates]
     lines = [line for runs in parts for line in runs.lines]
     problems = dict.fromkeys(line.problem for line in lines)
-    if "nasbench201" in problems:
-        print(f"NAS-Bench-201 and FCNet stand in for NAS-Bench-101: {NO_OUTCOMES}", file=sys.stderr)
+    if instead := [name for name in problems if name in (*SAMPLED, *STAND_INS)]:
+        print(f"Run on {', '.join(instead)}: {NO_OUTCOMES}", file=sys.stderr)
     for name in problems if not options.draw else ():
         problem(name)  # so that missing data are told of before anything is run
     status = run_missing(lines, store, options)

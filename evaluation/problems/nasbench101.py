@@ -162,12 +162,6 @@ def _varint(message: bytes, at: int) -> tuple[int, int]:
             return value, at
 
 
-VERTICES = 6  # input, four inner nodes, output
-MOST_EDGES = 9
-# The benchmark's labels: −1 for the input, −2 for the output, its operations from 0 on.
-INPUT, OUTPUT, CONVOLUTION, POOLING = -1, -2, 0, 2
-
-
 def cells() -> tuple[Matrix, list[str]]:
     """Return every cell once, (12 416, 19) of 0 and 1, and the names the benchmark gives them.
 

@@ -5,9 +5,10 @@ standard deviation 0.01. It does not say what was done to the features: we stand
 (`-unit` scales each to [0, 1] instead). Abalone's sex, a word, becomes −1 (F), 0 (I) or 1 (M), so
 that d = 8 as in the paper.
 
-Where NAS-Bench-101's outcomes, a download of their own (`nasbench101.py`), are missing, other
-trainings stand in: cells of a network on CIFAR-10, and settings of a small regression network.
-Their features are scaled to at most unit norm, as the papers scale theirs.
+Where NAS-Bench-101's outcomes, a download of their own (`nasbench101.py`), are missing, a sample
+of its cells takes their place (`nasbench101_sample.py`), and other trainings stand in: cells of
+another network on CIFAR-10, and settings of a small regression network. Features are scaled to at
+most unit norm, as the papers scale theirs.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from functools import cache, partial
 import numpy as np
 
 from evaluation.data.files import arrays, columns, find
-from evaluation.problems import bbob, nasbench101
+from evaluation.problems import bbob, nasbench101, nasbench101_sample
 from evaluation.problems.base import Problem, recorded, replicated
 from evaluation.problems.candidates import at_most_unit_norm, blocks, in_order
 from noregret.arrays import Matrix, Vector
@@ -93,6 +94,8 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
     "cadata-unit": partial(regression, "cadata", cadata, unit=True),
     "fcnet": fcnet,
     "nasbench101": nasbench101.nasbench101,
+    "nasbench101-sample": nasbench101_sample.sample,
+    "nasbench101-subset": nasbench101_sample.subset,
     "nasbench201": nasbench201,
     **{name: partial(bbob.bbob, name) for name in bbob.SETTINGS},
 }
@@ -103,7 +106,15 @@ def problem(name: str) -> Problem:
     return PROBLEMS[name]()
 
 
+SAMPLED = ("nasbench101-sample", "nasbench101-subset")
+STAND_INS = ("nasbench201", "fcnet")
+
+
 def architectures() -> tuple[str, ...]:
-    """Return the problems of the NAS figures: NAS-Bench-101 if it is at hand, or stand-ins."""
-    held = any(find(file) for file in (nasbench101.OUTCOMES, nasbench101.ALL_OUTCOMES))
-    return ("nasbench101",) if held else ("nasbench201", "fcnet")
+    """Return the problems of the NAS figures: NAS-Bench-101 if it is at hand.
+
+    Else a sample of it, where that is at hand, with the stand-ins beside it.
+    """
+    if any(find(file) for file in (nasbench101.OUTCOMES, nasbench101.ALL_OUTCOMES)):
+        return ("nasbench101",)
+    return (*(SAMPLED if find(nasbench101_sample.FILE) else ()), *STAND_INS)
