@@ -9,6 +9,7 @@ from typing import final
 
 import numpy as np
 from scipy.special import ndtri
+from scipy.stats import norm
 
 import noregret as nr
 from noregret.acquisitions import Acquisition
@@ -134,6 +135,17 @@ def repeated(points: Observations) -> tuple[Matrix, Vector]:
     return np.repeat(points.X, w, axis=0), np.repeat(points.y, w)
 
 
+def upper(mean: Vector, var: Vector, beta: float) -> Vector:
+    """MINI 2022, Eq. 2."""
+    return np.asarray(mean + beta * np.sqrt(var))
+
+
+def improvement(mean: Vector, var: Vector, beta: float) -> Vector:
+    """MINI 2022, Eq. 3, by the normal distribution as it stands in tables."""
+    scale, behind = beta * np.sqrt(var), mean - mean.max()
+    return np.asarray(behind * norm.cdf(behind / scale) + scale * norm.pdf(behind / scale))
+
+
 @dataclass
 class StepByStepBBKB:
     """BBKB 2020, Algorithm 1, with its slips corrected, one evaluation at a time, all dense.
@@ -150,6 +162,7 @@ class StepByStepBBKB:
     delta: float
     pool: Matrix
     draws: Callable[[int, int], Vector]
+    score: Callable[[Vector, Vector, float], Vector] = upper
 
     def run(self, first: int, value_of: Callable[[int], float], T: int) -> list[list[int]]:
         """Return the batches after the first candidate was evaluated once."""
@@ -196,7 +209,7 @@ class StepByStepBBKB:
         now = stale
         while len(batch) < room and bound <= self.limit:
             var = np.maximum(now.variance(self.pool), 0)
-            row = int(np.argmax(mean + beta * np.sqrt(var)))
+            row = int(np.argmax(self.score(mean, var, beta)))
             batch.append(row)
             bound += var0[row] / self.ridge
             rows = history + batch

@@ -31,6 +31,15 @@ MODELS: dict[str, Callable[..., nr.Optimizer]] = {
     "bbkb-global": partial(nr.bbkb, rule="global"),
     "bbkb-local": partial(nr.bbkb, rule="local"),
     "bbkb-sticky": partial(nr.bbkb, dictionary="sticky"),
+    "bbkb-ei": partial(nr.bbkb, acquisition=nr.ExpectedImprovement()),
+    "bbkb-ei-sticky": partial(
+        nr.bbkb, acquisition=nr.ExpectedImprovement(), dictionary="sticky", rule="local"
+    ),
+    "bbkb-gradient": partial(
+        nr.bbkb,
+        acquisition=nr.KnowledgeGradient(ahead=20.0, noise=0.5),
+        width=nr.ConstantWidth(1.0),
+    ),
     "thompson-three": partial(nr.batch_thompson, batch_size=3),
     "thompson-product": partial(nr.batch_thompson, rule="product"),
     "thompson-local": partial(nr.batch_thompson, rule="local", posterior="nystrom"),

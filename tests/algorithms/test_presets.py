@@ -6,11 +6,13 @@ import inspect
 import math
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.errors import ArgumentError
 from noregret.posteriors import NystromPosterior
 from noregret.widths import (
     BBKBExperimentsWidth,
@@ -83,6 +85,31 @@ def test_widths_carry_the_limit_only_inside_batches() -> None:
     assert ei.band == RKHSWidth(0.1)
 
 
+def test_another_acquisition_changes_neither_band_nor_width() -> None:
+    """What the certificate rests on must not hang on what chose; Thompson draws by beta 1."""
+    for preset, width in (("experiments", BBKBExperimentsWidth), ("theory", BBKBWidth)):
+        settings = {**GIVEN, "preset": preset, "limit": 3.0}
+        plain = policy_of(nr.bbkb(PROBLEM.pool, **settings))  # type: ignore[arg-type]  # settings as a dict
+        assert plain.acquisition == nr.UCB()
+        for how in (nr.ExpectedImprovement(), nr.KnowledgeGradient(2.0, noise=0.25)):
+            policy = policy_of(nr.bbkb(PROBLEM.pool, acquisition=how, **settings))  # type: ignore[arg-type]  # settings as a dict
+            assert policy.acquisition == how
+            assert policy.width == width(0.1, 3.0) == plain.width
+            assert policy.band == BBKBWidth(0.1, 3.0, fresh=True)
+            assert policy.batching == plain.batching
+        thompson = nr.bbkb(PROBLEM.pool, acquisition=nr.Thompson(), **settings)  # type: ignore[arg-type]  # settings as a dict
+        assert policy_of(thompson).width == nr.ConstantWidth(1.0, 0.1)
+        assert policy_of(thompson).band == BBKBWidth(0.1, 3.0, fresh=True)
+
+
+def test_an_acquisition_that_is_none_is_refused_by_name() -> None:
+    """The class in place of an instance is the usual slip."""
+    wrong: Any
+    for wrong in (nr.ExpectedImprovement, "ei", 0):
+        with pytest.raises(ArgumentError, match="acquisition must be one such as"):
+            nr.bbkb(PROBLEM.pool, acquisition=wrong, **GIVEN)  # type: ignore[arg-type]  # settings as a dict
+
+
 def test_a_width_given_steers_and_a_bayesian_one_certifies() -> None:
     """The user's assumption, once stated, is what the certificate rests on."""
     steered = policy_of(nr.gp_ucb(PROBLEM.pool, **GIVEN, width=0.2 * nr.RKHSWidth(0.3)))  # type: ignore[arg-type]  # settings as a dict
@@ -125,7 +152,10 @@ OWN: dict[str, dict[str, object]] = {
     "gp_ei": {},
     "gp_bucb": {"limit": 2.0, "rule": "product"},
     "bkb": {"oversample": None},
-    "bbkb": {"limit": 2.0, "rule": "global", "oversample": None, "dictionary": "fresh"},
+    "bbkb": {
+        **{"limit": 2.0, "rule": "global", "acquisition": None},
+        **{"oversample": None, "dictionary": "fresh"},
+    },
     "mini": {"acquisition": inspect.Parameter.empty, "limit": 2.0, "switch_cost": None},
     "mini_gp_ucb": {"limit": 2.0, "switch_cost": None},
     "mini_gp_ei": {"limit": 2.0, "switch_cost": None},

@@ -50,9 +50,12 @@ def linear(p: Problem) -> nr.Optimizer:
     return nr.lin_ucb(p.domain, noise_std=0.3, bias=1.0, **p.settings)
 
 
-def gradient(p: Problem) -> nr.Optimizer:
-    knowledge, one = nr.KnowledgeGradient(20.0, noise=p.believed**2), nr.ConstantWidth(1.0)
-    return model(nr.mini, acquisition=knowledge, width=one)(p)
+def gradient(algorithm: Callable[..., nr.Optimizer]) -> Make:
+    """The knowledge gradient, which is told the noise."""
+    one = nr.ConstantWidth(1.0)
+    return lambda p: model(
+        algorithm, acquisition=nr.KnowledgeGradient(20.0, noise=p.believed**2), width=one
+    )(p)
 
 
 MODELS: dict[str, Make] = {
@@ -66,9 +69,12 @@ MODELS: dict[str, Make] = {
     "bbkb-global": model(nr.bbkb),
     "bbkb-local": model(nr.bbkb, rule="local"),
     "bbkb-sticky": model(nr.bbkb, dictionary="sticky"),
+    "bbkb-ei": model(nr.bbkb, acquisition=nr.ExpectedImprovement()),
+    "bbkb-gradient": gradient(nr.bbkb),
+    "bbkb-thompson": model(nr.bbkb, acquisition=nr.Thompson(), rule="local"),
     "mini-thompson": model(nr.mini, acquisition=nr.Thompson()),
     "mini-ucb": model(nr.mini, acquisition=nr.UCB(leeway=0.1), limit=4.0),
-    "mini-gradient": gradient,
+    "mini-gradient": gradient(nr.mini),
     "mini_gp_ucb": model(nr.mini_gp_ucb),
     "mini_gp_ei": model(nr.mini_gp_ei),
     "thompson-exact": model(nr.batch_thompson, batch_size=3),

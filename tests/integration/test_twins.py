@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.policies import Purpose, stream
-from slow_references import StepByStepBBKB, swapped
+from slow_references import StepByStepBBKB, improvement, swapped, upper
 from strategies import RKHSProblem, drive, rkhs_problem, rounds
 
 seeds = st.integers(0, 2**20)
@@ -69,12 +69,25 @@ def test_mini_takes_any_acquisition(seed: int) -> None:
     np.testing.assert_array_equal(drive(one, p, 40, seed), drive(other, p, 40, seed))
 
 
-@given(seeds, st.sampled_from([1.0, 1.2, 2.0, 4.0]), st.sampled_from([0.5, 2.0, 8.0]))
-def test_bbkb_is_its_pseudo_code_step_by_step(seed: int, limit: float, q: float) -> None:
-    """Algorithm 1 with its slips corrected, dense, an evaluation at a time, by the same draws."""
+SCORES = {nr.UCB: upper, nr.ExpectedImprovement: improvement}
+
+
+@given(
+    seeds,
+    st.sampled_from([1.0, 1.2, 2.0, 4.0]),
+    st.sampled_from([0.5, 2.0, 8.0]),
+    st.sampled_from(list(SCORES)),
+)
+def test_bbkb_is_its_pseudo_code_step_by_step(
+    seed: int, limit: float, q: float, how: type[nr.UCB | nr.ExpectedImprovement]
+) -> None:
+    """Algorithm 1 with its slips corrected, dense, an evaluation at a time, by the same draws.
+
+    Also where expected improvement, as printed in MINI, stands in place of the bound (§6).
+    """
     p = rkhs_problem(seed, candidates=30, lengthscale=0.4, noise_std=0.5)
     shared = {"noise_std": p.noise_std, "limit": limit, "oversample": q, "delta": 0.05}
-    optimizer = nr.bbkb(p.pool, kernel=p.kernel, seed=seed, **shared)  # type: ignore[arg-type]  # settings as a dict
+    optimizer = nr.bbkb(p.pool, kernel=p.kernel, seed=seed, acquisition=how(), **shared)  # type: ignore[arg-type]  # settings as a dict
     batches = [ids.tolist() for _, ids in rounds(optimizer, p, 60, seed)]
     noise = iter(p.noise_std * np.random.default_rng(seed).standard_normal(60))
     twin = StepByStepBBKB(
@@ -83,10 +96,23 @@ def test_bbkb_is_its_pseudo_code_step_by_step(seed: int, limit: float, q: float)
         norm_bound=1.0,
         pool=p.pool.X,
         draws=lambda step, n: stream(seed, Purpose.DICTIONARY, step).random(n),
+        score=SCORES[how],
         **shared,
     )
     expected = twin.run(batches[0][0], lambda row: float(p.values[row] + next(noise)), 60)
     assert batches[1:] == expected
+
+
+@given(seeds, st.sampled_from(["global", "local"]))
+def test_thompson_on_bbkb_is_batch_thompson_by_its_rule(
+    seed: int, rule: Literal["global", "local"]
+) -> None:
+    """One thing under two names must be one thing."""
+    p = small(seed)
+    settings = {"kernel": p.kernel, "noise_std": p.noise_std, "rule": rule, "seed": seed}
+    one = nr.bbkb(p.pool, acquisition=nr.Thompson(), **settings)  # type: ignore[arg-type]  # settings as a dict
+    other = nr.batch_thompson(p.pool, posterior="nystrom", **settings)  # type: ignore[arg-type]  # settings as a dict
+    np.testing.assert_array_equal(drive(one, p, 30, seed), drive(other, p, 30, seed))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from noregret.errors import ArgumentError, require_at_least, require_choice
 from noregret.kernels import Kernel
 from noregret.optimizer import Optimizer
 from noregret.pools import Domain
-from noregret.widths import BBKBWidth, ConstantWidth, EIWidth, RKHSWidth, Width
+from noregret.widths import BBKBWidth, EIWidth, RKHSWidth, Width
 
 
 @shows_settings(Settings)
@@ -122,9 +122,7 @@ def mini(
     """
     p = resolved(pool, kernel, noise_std, settings)
     band = RKHSWidth(p.delta)
-    width = ConstantWidth(1.0, p.delta) if isinstance(acquisition, Thompson) else band
-    batching = _stays(limit, switch_cost)
-    return p.optimizer(p.exact(), acquisition, width, batching, band=band)
+    return p.optimizer(p.exact(), acquisition, band, _stays(limit, switch_cost), band=band)
 
 
 @shows_settings(Settings)
@@ -218,7 +216,7 @@ def batch_thompson(
     prior = p.nystrom(oversample, per_log=72 * limit) if sparse else p.exact()
     batching = FixedSize(batch_size) if rule is None else _rule(rule, limit)
     band: Width = BBKBWidth(p.delta, limit, fresh=True) if sparse else RKHSWidth(p.delta)
-    return p.optimizer(prior, Thompson(), ConstantWidth(1.0, p.delta), batching, band=band)
+    return p.optimizer(prior, Thompson(), band, batching, band=band)
 
 
 RULES: dict[str, Callable[[float], BatchRule]] = {

@@ -23,7 +23,14 @@ from noregret.policies import (
 from noregret.pools import Domain, Points
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Search, search_of
-from noregret.widths import BayesianWidth, GuessAndDouble, KnownNorm, ScaledWidth, Width
+from noregret.widths import (
+    BayesianWidth,
+    ConstantWidth,
+    GuessAndDouble,
+    KnownNorm,
+    ScaledWidth,
+    Width,
+)
 
 PROBED = 64  # candidates on which a kernel is tried before a run starts
 
@@ -89,6 +96,7 @@ class ResolvedSettings:
     ) -> Optimizer:
         """Put the parts together; a width given by the user steers in place of `width`.
 
+        Thompson sampling proper has beta 1, whatever the algorithm's width.
         Bounds and certificates are by `band`, a theorem's width, or by the user's own width where
         that is the Bayesian theorem's.
         """
@@ -97,6 +105,8 @@ class ResolvedSettings:
                 f"acquisition must be one such as noregret.UCB(), got {acquisition!r}."
             )
         search, own, bound = search_of(self.pool), self.given["width"], self.given["norm_bound"]
+        if isinstance(acquisition, Thompson):
+            width = ConstantWidth(1.0, self.delta)
         bandit = Bandit(
             search=search,
             prior=prior,

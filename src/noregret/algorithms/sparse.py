@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Unpack
 
-from noregret.acquisitions import UCB
+from noregret.acquisitions import UCB, Acquisition, Thompson
 from noregret.algorithms.resolved import resolved
 from noregret.algorithms.settings import Settings, shows_settings
 from noregret.batching import FixedSize, GlobalRatio, LocalRatio
@@ -58,6 +58,7 @@ def bbkb(
     noise_std: float,
     limit: float = 2.0,
     rule: Literal["global", "local"] = "global",
+    acquisition: Acquisition | Thompson | None = None,
     oversample: float | None = None,
     dictionary: Literal["fresh", "sticky"] = "fresh",
     **settings: Unpack[Settings],
@@ -70,7 +71,13 @@ def bbkb(
     of a "sticky" one stay: what changed is then passed over in O(N·m) each, but the theorem does
     not bound its size.
 
-    Source: Calandriello et al., ICML 2020, Algorithm 1.
+    In place of the upper confidence bound another `acquisition` may choose. Expected improvement
+    with the theorem's width has regret of the same order up to √log t (docs/papers/bbkb.md);
+    Thompson() draws with beta 1 and has no theorem, unless `width=` gives it BBKB's; the knowledge
+    gradient, KnowledgeGradient(noise=noise_std**2) with `width=ConstantWidth(1.0)`, has none.
+    Bounds and certificates are those of BBKB, whatever chooses.
+
+    Source: Calandriello et al., ICML 2020, Algorithm 1; other acquisitions are named in its §6.
 
     >>> pool = nr.Pool([[x / 20] for x in range(21)])
     >>> opt = nr.bbkb(pool, kernel=0.1 * nr.RBF(0.3), noise_std=0.05)
@@ -86,4 +93,6 @@ def bbkb(
     width = (BBKBWidth if p.theory else BBKBExperimentsWidth)(p.delta, limit)
     sticky = require_choice("dictionary", dictionary, ("fresh", "sticky")) == "sticky"
     prior = p.nystrom(oversample, per_log=72 * limit, sticky=sticky)
-    return p.optimizer(prior, UCB(), width, batching, band=BBKBWidth(p.delta, limit, fresh=True))
+    how = UCB() if acquisition is None else acquisition
+    band = BBKBWidth(p.delta, limit, fresh=True)
+    return p.optimizer(prior, how, width, batching, band=band)
