@@ -33,38 +33,50 @@ def _never(*_: object) -> Never:
 
 
 def rarely_switching_oful(
-    X: Matrix, f: Vector, noise: Vector, ridge: float, beta: float, limit: float
+    X: Matrix, f: Vector, noise: Vector, ridge: float, beta: float | None, limit: float
 ) -> list[int]:
-    """Abbasi-Yadkori et al. 2011 as printed, on fixed arms, with determinants of d × d matrices."""
+    """Abbasi-Yadkori et al. 2011 as printed, on fixed arms, with determinants of d × d matrices.
+
+    Without a beta the ellipsoid is that of its Theorem 2: ‖θ‖ and R at most 1, δ = 0.1.
+    """
     V = ridge * np.eye(X.shape[1])
     b, last, arms = np.zeros(X.shape[1]), -math.inf, list[int]()
     for eta in noise:
-        if np.linalg.slogdet(V)[1] > math.log(limit) + last:  # det V_t > (1 + C) det V_τ
+        now = float(np.linalg.slogdet(V)[1])
+        if now > math.log(limit) + last:  # det V_t > (1 + C) det V_τ
             theta, inverse = np.linalg.solve(V, b), np.linalg.inv(V)
-            deviations = np.sqrt(ridge * np.einsum("ij,jk,ik->i", X, inverse, X))
-            arm = int(np.argmax(X @ theta + beta * deviations))
-            last = float(np.linalg.slogdet(V)[1])
+            gain = now - X.shape[1] * math.log(ridge)  # log det V − log det λI
+            radius = math.sqrt(2 * (gain / 2 + math.log(1 / 0.1))) + math.sqrt(ridge)
+            radius = radius if beta is None else beta * math.sqrt(ridge)
+            lengths = np.sqrt(np.einsum("ij,jk,ik->i", X, inverse, X))
+            arm = int(np.argmax(X @ theta + radius * lengths))
+            last = now
         arms.append(arm)
         V += np.outer(X[arm], X[arm])
         b += (f[arm] + eta) * X[arm]
     return arms
 
 
+@pytest.mark.parametrize("beta", [1.5, None])
 @pytest.mark.parametrize("limit", [1.1, 2.0, 5.5])
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_rarely_switching_oful(seed: int, limit: float) -> None:
-    """The same arms for the same noise: the paper's determinants, the library's variances."""
+def test_it_is_rarely_switching_oful(seed: int, limit: float, beta: float | None) -> None:
+    """The same arms for the same noise: the paper's determinants, the library's variances.
+
+    By a width of its own the algorithm of the paper is `gp_bucb` with limit=1.
+    """
     rng, noise_std = np.random.default_rng([seed, 3]), 1.0
     X = rng.standard_normal((40, 4))
     X *= (rng.uniform(0.8, 1.0, 40) / np.linalg.norm(X, axis=1))[:, None]  # none far the longest
     f, noise = X @ rng.standard_normal(4), noise_std * rng.standard_normal(300)
-    arms = rarely_switching_oful(X, f, noise, noise_std**2, 1.5, limit)
+    arms = rarely_switching_oful(X, f, noise, noise_std**2, beta, limit)
     optimizer = nr.gp_bucb(
         nr.Pool(X),
         kernel=nr.Linear(),
         noise_std=noise_std,
         rule=nr.RarelySwitching(limit),
-        width=nr.ConstantWidth(1.5),
+        limit=1.0,
+        width=None if beta is None else nr.ConstantWidth(beta),
         start=[],
     )
     while optimizer.spent < 300:

@@ -76,7 +76,8 @@ def gp_bucb(
     """GP-UCB in batches that end before stale variances are off by more than `limit`.
 
     The width is √limit times GP-UCB's, which covers the worst ratio of standard deviations.
-    `rule=FixedSize(8)` takes eight at a time, whatever the ratio: handy, without its guarantee.
+    `rule=FixedSize(8)` takes eight at a time, whatever the ratio: handy, without its guarantee;
+    other rules are Repeat, Stay and RarelySwitching, for one candidate at a time.
 
     Source: Desautels et al. 2014; `rule="global"` is BBKB 2020, Lemma 1, on the exact posterior.
 

@@ -184,6 +184,9 @@ class RarelySwitching(BatchRuleBase):
     it by more than `limit`, so that T evaluations hold at most 1 + L_T/log(limit) batches. By (3)
     stale variances are off by at most `limit` up to the evaluation that crosses it, which stays.
 
+    Without other workers its candidate is chosen on a fresh posterior, so that the width needs no
+    factor: `gp_bucb(rule=RarelySwitching(), limit=1)` is the algorithm of the source.
+
     Source: Abbasi-Yadkori, Pál & Szepesvári 2011, the rarely switching OFUL; `limit` is 1 + C.
     Differs: for any kernel, as MINI 2022, §3.1, extends it; evaluations under way elsewhere count.
 
