@@ -59,16 +59,20 @@ def slow_hamming(X: Matrix, Z: Matrix, weights: Vector) -> Matrix:
 
 @dataclass
 class DenseGP:
-    """The textbook posterior on all t evaluations, by explicit inverse."""
+    """The textbook posterior on all t evaluations, by explicit inverse.
+
+    The noise of each has a variance of its own, so many times the ridge.
+    """
 
     kernel: Kernel
     ridge: float
     X: Matrix  # (t, d), rows repeated
     y: Vector  # (t,)
+    noise: Vector | float = 1.0  # (t,)
 
     def __post_init__(self) -> None:
-        t = len(self.X)
-        self.inverse = np.linalg.inv(self.kernel(self.X, self.X) + self.ridge * np.eye(t))
+        self.D = self.ridge * self.noise * np.eye(len(self.X))
+        self.inverse = np.linalg.inv(self.kernel(self.X, self.X) + self.D)
 
     def mean(self, Z: Matrix) -> Vector:
         return np.asarray(self.kernel(Z, self.X) @ self.inverse @ self.y)
@@ -82,7 +86,7 @@ class DenseGP:
 
     def log_det(self) -> float:
         K = self.kernel(self.X, self.X)
-        return float(np.linalg.slogdet(np.eye(len(K)) + K / self.ridge)[1])
+        return float(np.linalg.slogdet(np.eye(len(K)) + np.linalg.solve(self.D, K))[1])
 
     def effective_dimension(self) -> float:
         return float(np.trace(self.kernel(self.X, self.X) @ self.inverse))
@@ -101,16 +105,17 @@ class DenseNystrom:
     S: Matrix  # (m, d) dictionary
     X: Matrix  # (t, d), rows repeated
     y: Vector  # (t,)
+    noise: Vector | float = 1.0  # (t,) its variance, in ridges
 
     def __post_init__(self) -> None:
         values, vectors = np.linalg.eigh(self.kernel(self.S, self.S))
         safe = values > 1e-12 * values.max(initial=1e-300)
         roots = np.where(safe, 1 / np.sqrt(np.where(safe, values, 1.0)), 0.0)
         self.root = vectors * roots @ vectors.T  # pseudo-inverse square root of K_S
-        Z = self.embed(self.X)
-        self.V = Z.T @ Z + self.ridge * np.eye(len(self.S))
+        Z, weights = self.embed(self.X), 1 / np.broadcast_to(self.noise, len(self.X))
+        self.V = (Z.T * weights) @ Z + self.ridge * np.eye(len(self.S))
         self.inverse = np.linalg.inv(self.V)
-        self.theta = self.inverse @ Z.T @ self.y
+        self.theta = self.inverse @ Z.T @ (weights * self.y)
 
     def embed(self, Q: Matrix) -> Matrix:
         return np.asarray(self.kernel(Q, self.S) @ self.root)

@@ -17,12 +17,17 @@ from noregret.storable import storable
 @storable("Observations")
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
-    """Unique evaluated points: pool rows, features, how often evaluated, average value."""
+    """Unique evaluated points: pool rows, features, weights, average value.
+
+    An evaluation has weight 1; one whose noise is known to be ξ_s has weight (ξ/ξ_s)². Weights of
+    a point are the sum of those of its evaluations, and its average is weighted by them.
+    """
 
     rows: Indices  # (n,)
     X: Rows  # (n, d)
-    w: Vector  # (n,) counts
+    w: Vector  # (n,) weights
     y: Vector  # (n,) averages
+    evaluations: Vector | None = None  # (n,) how often evaluated, where that is not the weight
 
     @classmethod
     def none(cls, dim: int) -> Observations:
@@ -31,10 +36,18 @@ class Observations:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def counts(self) -> Vector:
+        """How often each point was evaluated."""
+        return self.w if self.evaluations is None else self.evaluations
+
 
 def subset(points: Observations, index: Indices) -> Observations:
     """Return the points at these places."""
-    return Observations(points.rows[index], points.X[index], points.w[index], points.y[index])
+    counts = None if points.evaluations is None else points.evaluations[index]
+    return Observations(
+        points.rows[index], points.X[index], points.w[index], points.y[index], counts
+    )
 
 
 def merged(told: Observations, open_: Observations) -> Observations:
@@ -42,11 +55,12 @@ def merged(told: Observations, open_: Observations) -> Observations:
     if not len(open_):
         return told
     place = {int(row): i for i, row in enumerate(told.rows)}
-    w = told.w.copy()
+    w, counts = told.w.copy(), told.counts.copy()
     only_open = []
     for i, row in enumerate(open_.rows):
         if int(row) in place:
             w[place[int(row)]] += open_.w[i]
+            counts[place[int(row)]] += open_.w[i]
         else:
             only_open.append(i)
     extra = subset(open_, np.array(only_open, dtype=np.int64))
@@ -55,6 +69,7 @@ def merged(told: Observations, open_: Observations) -> Observations:
         X=stacked(told.X, extra.X),
         w=np.concatenate([w, extra.w]),
         y=np.concatenate([told.y, extra.y]),
+        evaluations=None if told.evaluations is None else np.concatenate([counts, extra.w]),
     )
 
 

@@ -51,9 +51,9 @@ class Oversample:
 def inclusion_probabilities(
     w: Vector, stale_variance: Vector, ridge: float, oversample: float
 ) -> Vector:
-    """Return min(1, w·q̄·σ̃²_stale/ridge) for unique points of counts w.
+    """Return min(1, w·q̄·σ̃²_stale/ridge) for unique points of weights w.
 
-    Differs: the papers draw once per evaluation. A point evaluated w times is one row of weight √w,
+    Differs: the papers draw once per evaluation. A point of weight w is one row of weight √w,
     whose ridge leverage is w·σ²/ridge; w separate draws would miss a much-repeated point with
     probability (1 − p)^w although its leverage is near 1.
 

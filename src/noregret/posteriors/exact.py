@@ -27,18 +27,18 @@ log = logging.getLogger(__name__)
 @storable("ExactPosterior")
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactPosterior:
-    """The Gaussian-process posterior, held on unique points with multiplicities.
+    """The Gaussian-process posterior, held on unique points with weights.
 
-    With unique points X, counts w and averages ȳ, A = K + ridge·W⁻¹ and α = A⁻¹ȳ,
+    With unique points X, weights w and averages ȳ, A = K + ridge·W⁻¹ and α = A⁻¹ȳ,
 
         μ(x)  = k(x)ᵀ α,        σ²(x) = k(x, x) − k(x)ᵀ A⁻¹ k(x)                           (1)
 
-    equal to the posterior on all Σw evaluations, at the cost of the n unique ones. A⁻¹ is held as
+    equal to the posterior on all evaluations, at the cost of the n unique ones. A⁻¹ is held as
     a factor of A as it was some updates ago, A₀ = L Lᵀ, and one column for each update since:
 
         A⁻¹ = A₀⁻¹ + U Uᵀ,      σ²(x) = k(x, x) − ‖L⁻¹ k(x)‖² − ‖Uᵀ k(x)‖²                 (2)
 
-    Seeing x_j another B times, with average ȳ_B, is one such column, in O(n²): with
+    Seeing x_j with another weight B and average ȳ_B is one such column, in O(n²): with
     u = weights of cov(·, x_j) over the points and g = B/(ridge + B σ²_j),
 
         U ← [U, u√g],     α += u·g·(ȳ_B − μ_j),     L += log(1 + B σ²_j/ridge)             (3)
@@ -59,7 +59,7 @@ class ExactPosterior:
     noise_std: float
     ridge: float
     observed: Observations
-    base: Observations  # points and counts when L was made
+    base: Observations  # points and weights when L was made
     factor: Factor  # of A₀, (n₀, n₀)
     tail: Matrix  # (n, updates) U
     gains: Vector  # (updates,) g·(ȳ_B − μ_j)² of each

@@ -42,22 +42,22 @@ def bless(
 ) -> list[Level]:
     """Draw points by ridge leverage scores, coarse to fine, and return every level.
 
-    The leverage of a unique point of count w at ridge λ is w·σ²(x)/λ, at most w·k(x, x)/λ. So at a
+    The leverage of a unique point of weight w at ridge λ is w·σ²(x)/λ, at most w·k(x, x)/λ. So at a
     large λ few points matter; a draw of these, weighted by the inverse of their probabilities,
     tells variances at the next smaller λ well enough to draw by them:
 
         u  ⊂ points  with probability  b = min(1, q·w·k(x, x)/λ)                            (1)
         J  ⊂ u       with probability  p/b,  p = min(1, q·w·σ²_J′(x)/λ)                     (2)
 
-    σ²_J′ being the exact posterior variance on the last J, counts w/p. No matrix is larger than
+    σ²_J′ being the exact posterior variance on the last J, weights w/p. No matrix is larger than
     |u| × |J|: O(n·m²) in all, m a few times the effective dimension.
 
-    Scores are too large on average: counts w/p make the inverse of a variance right on average, and
-    an inverse is convex. A draw then holds more than it need, seldom less. On 600 points, seen, at
-    q = 4, the least, 0.44 to 11 times the true scores and 5 to 32 % too large in sum; at q = 8,
+    Scores are too large on average: weights w/p make the inverse of a variance right on average,
+    and an inverse is convex. A draw then holds more than it need, seldom less. On 600 points, seen,
+    at q = 4, the least, 0.44 to 11 times the true scores and 5 to 32 % too large in sum; at q = 8,
     0.55 to 4.1 times and at most 13 %; at q = 40, 0.8 to 1.2 times and 0.4 %.
 
-    Source: Rudi et al. 2018, BLESS-R. Differs: rows have weights (counts), and levels start where
+    Source: Rudi et al. 2018, BLESS-R. Differs: rows have weights, and levels start where
     the effective dimension is at most 1.
     """
     prior, w = kernel_diagonal(kernel, points), points.w

@@ -99,7 +99,7 @@ class NystromPosterior:
         everyone = merged(told, open_)
         known = len(self.observed)
         assert np.array_equal(told.rows[:known], self.observed.rows)
-        q = self.oversample.at(int(everyone.w.sum()))
+        q = self.oversample.at(int(everyone.counts.sum()))
         p = inclusion_probabilities(everyone.w, self._stale(everyone), self.ridge, q)
         if float(p[known:].sum()) > MOST_NEW:
             p = self._estimated(everyone, q, rng)

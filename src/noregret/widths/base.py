@@ -2,7 +2,7 @@
 
 `beta` multiplies the standard deviation of f. Notation of every formula here: F the norm bound, ξ
 the noise_std, λ the ridge, δ the failure probability, N candidates, t evaluations told,
-L = log det(I + W^½ K W^½/λ).
+W the weights of unique points, L = log det(I + W^½ K W^½/λ).
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from noregret.storable import storable
 class Information:
     """Running sums over evaluations, each with its variance when its batch was opened.
 
-    `plain` = Σ log(1 + σ̃²_stale(x_s)/λ),  `tripled` = Σ log(1 + 3σ̃²_stale(x_s)/λ): bounds on L
-    that need no n × n matrix (BBKB 2020, proof of Theorem 2).
+    `plain` = Σ log(1 + w_s·σ̃²_stale(x_s)/λ),  `tripled` = Σ log(1 + 3w_s·σ̃²_stale(x_s)/λ): bounds
+    on L that need no n × n matrix (BBKB 2020, proof of Theorem 2, where the weights w_s are 1).
     """
 
     plain: float = 0.0
     tripled: float = 0.0
 
     def plus(self, leverage: float, *, times: int) -> Information:
-        """Add `times` evaluations of σ̃²_stale/λ = leverage each."""
+        """Add `times` evaluations of w_s·σ̃²_stale/λ = leverage each."""
         return Information(
             self.plain + times * math.log1p(leverage),
             self.tripled + times * math.log1p(3 * leverage),
@@ -56,6 +56,11 @@ class WidthInputs:
     evaluations: int  # t
     norm_bound: float  # F
     information: Information
+
+    @property
+    def weight(self) -> float:
+        """Σw, which is t where every evaluation has the noise ξ."""
+        return float(self.posterior.observed.w.sum())
 
     @property
     def noise_ratio(self) -> float:
@@ -89,12 +94,20 @@ def is_refuted(inputs: WidthInputs, band: Width) -> bool:
 
 def norm_is_bounded(inputs: WidthInputs, band: Width) -> Assumptions:
     """The frequentist setting: a fixed f of bounded norm, noise with light tails."""
-    F, noise = inputs.norm_bound, inputs.posterior.noise_std
+    F = inputs.norm_bound
     holds = False if is_refuted(inputs, band) else None
     return (
         Assumption(f"f − offset has an RKHS norm of at most norm_bound = {F:g}", holds),
-        Assumption(f"noise is sub-Gaussian with noise_std = {noise:g}"),
+        Assumption(f"noise is sub-Gaussian with {told_noise(inputs)}"),
     )
+
+
+def told_noise(inputs: WidthInputs) -> str:
+    """Say how large noise was told to be."""
+    said = f"noise_std = {inputs.posterior.noise_std:g}"
+    if inputs.posterior.observed.evaluations is None:
+        return said
+    return f"{said}, or as told of a value, and known before it"
 
 
 @runtime_checkable

@@ -17,6 +17,7 @@ from noregret.widths.base import (
     dictionary_is_accurate,
     norm_is_bounded,
     posterior_is_exact,
+    told_noise,
 )
 
 
@@ -68,7 +69,7 @@ class BayesianWidth(WidthBase):
         p = inputs.posterior
         return (
             Assumption("f is drawn from the Gaussian process given by kernel and offset"),
-            Assumption("noise is Gaussian with standard deviation noise_std"),
+            Assumption(f"noise is Gaussian with {told_noise(inputs)}"),
             Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
             posterior_is_exact(inputs),
         )
@@ -110,11 +111,12 @@ class EIWidth(WidthBase):
 class BKBWidth(WidthBase):
     """BKB's theorem, corrected:
 
-    (ξ/√λ)·√(2[α(1 + log(1 + κ²t/λ))·Σ σ̃²_t(x_s)/λ + log(1/δ)]) + (1 + 1/√(1−ε))·F,  ε = 1/2.
+    (ξ/√λ)·√(2[α(1 + log(1 + κ²Σw/λ))·Σ wσ̃²_t/λ + log(1/δ)]) + (1 + 1/√(1−ε))·F,  ε = 1/2.
 
     Source: BKB 2019, Theorem 2 and its proof (App. D).
     Differs: the statement's log(κ²t) is 0 at t = 1 and negative for small κ; this is the proof's
-    1 + log(1 + κ²t) before that step, with the λ that the proof drops.
+    1 + log(1 + κ²t) before that step, with the λ that the proof drops; t there is the trace of the
+    weights, which it is where every evaluation has the same noise.
 
     >>> pool, width = nr.Pool.numbered(9), nr.BKBWidth(delta=0.05, kappa_squared=1.0)
     >>> round(nr.bkb(pool, kernel=nr.RBF(), noise_std=1, width=width).posterior.beta, 2)
@@ -127,7 +129,7 @@ class BKBWidth(WidthBase):
 
     def beta(self, inputs: WidthInputs) -> float:
         p = inputs.posterior
-        growth = 1 + math.log1p(self.kappa_squared * inputs.evaluations / p.ridge)
+        growth = 1 + math.log1p(self.kappa_squared * inputs.weight / p.ridge)
         inside = ALPHA * growth * p.effective_dimension() + math.log(1 / self.delta)
         bias = (1 + 1 / math.sqrt(1 - EPSILON)) * inputs.norm_bound
         return inputs.noise_ratio * math.sqrt(2 * inside) + bias
