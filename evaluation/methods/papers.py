@@ -8,6 +8,7 @@ from typing import Any
 import noregret as nr
 from evaluation.problems.base import Problem
 from evaluation.runs.cells import Cell
+from noregret.widths import Width
 
 WITHOUT_MODEL = ("uniform", "epsilon_greedy", "regularized_evolution")
 
@@ -34,10 +35,15 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
         "horizon": cell.horizon,
         "seed": seed,
     }
-    if algorithm == "batch_thompson":
-        # BBKB 2020, D.1: "ASYNC-TS struggled to converge", so its width was divided by ten.
-        divisor = setting.pop("width_divided_by")
-        model["width"] = (1 / divisor) * nr.RKHSWidth(1 / cell.horizon)
+    # BBKB 2020, D.1: "ASYNC-TS struggled to converge", so its width was divided by ten.
+    if (divisor := setting.pop("width_divided_by", None)) is not None:
+        delta, limit = 1 / cell.horizon, setting.get("limit", 1.0)
+        own: Width = nr.RKHSWidth(delta)
+        if algorithm == "bbkb":
+            own = nr.BBKBExperimentsWidth(delta, limit)
+        elif algorithm == "gp_bucb":
+            own = limit**0.5 * nr.RKHSWidth(delta)
+        model["width"] = (1 / divisor) * own
     if setting.pop("noise_variance", None) == "noise level":
         model["noise_std"] = problem.noise_std**0.5
     return make(problem.domain, **model, **setting)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, final
 
@@ -75,6 +75,10 @@ class Runs:
     def claim(self, says: str, found: str, holds: bool, where: str = "") -> Claim:
         """Return a claim about this part, which its problem names."""
         return Claim(f"{self.title}{where}: {says}", found, holds)
+
+    def aside(self, says: str, found: str, holds: bool) -> Claim:
+        """Return a statement of ours about this part."""
+        return replace(self.claim(says, found, holds), ours=True)
 
     def bands(self, quantity: str) -> dict[str, Band]:
         """Return the curves by method, those that have been run."""

@@ -18,7 +18,9 @@ from evaluation.runs.trial import run
 TOLERANCE = 0.1  # of each number, beside one or two candidates
 SMALL: dict[str, dict[str, tuple[int, int]]] = {  # figure: horizon and history by problem
     "bbkb-fig1": {"abalone": (300, 0), "cadata": (150, 0)},
-    "bbkb-nas": {"nasbench201": (200, 300)},
+    "bbkb-squared": {"abalone": (300, 0)},
+    "bbkb-nas": {"nasbench101-subset": (200, 300)},
+    "bbkb-stand-ins": {"nasbench201": (200, 300)},
     "mini-nas": {"nasbench201": (200, 0)},
     "mini-fig3": dict.fromkeys(("f104", "f116", "f122", "rastrigin"), (200, 0)),
 }

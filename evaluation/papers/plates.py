@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias, final
@@ -34,6 +34,8 @@ COLOURS = {
     "GP-BTS": "#cc79a7",
     "EPS-GREEDY": "#888888",
     "REG-EVOLUTION": "#222222",
+    "GP-UCB, all rows": "#009e73",
+    "GP-BUCB, all rows": "#7fb800",
 }
 NEARLY_NONE = 1e-4  # below this an axis that shows 0 as well is linear
 
@@ -141,7 +143,8 @@ def plates(
 ) -> tuple[Plate, ...]:
     """Return the figures in a paper's settings, with what is claimed of each.
 
-    Those that are no grid of panels are drawn by functions of their own.
+    Those that are no grid of panels are drawn by functions of their own. What is claimed of a
+    figure that is `aside`, another reading or another problem than the paper's, is not counted.
     """
     settings = tomllib.loads((FOLDER / paper / "settings.toml").read_text())
     made = []
@@ -157,7 +160,7 @@ def plates(
                 f"{paper}-{name}",
                 table["title"],
                 draw,
-                claims[name],
+                partial(_aside, claims[name]) if table.get("aside") else claims[name],
                 f"{paper}-{table['runs']}",
                 tuple(table["quantities"]),
                 table.get("step"),
@@ -165,3 +168,7 @@ def plates(
             )
         )
     return tuple(made)
+
+
+def _aside(claims: Claims, runs: Runs) -> Iterator[Claim]:
+    return (replace(claim, ours=True) for claim in claims(runs))

@@ -7,12 +7,18 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from evaluation.problems.papers import architectures
+from evaluation.problems.papers import architectures, cells
 from evaluation.runs.cells import Line, Setting
 
 FOLDER = Path(__file__).parent
-SIGNS = {"bandwidth": "σ", "limit": "C̃"}  # of what panels differ by
-NAS = "nas"  # NAS-Bench-101 where its outcomes are at hand, else what stands in for it
+SIGNS = {  # of what panels differ by
+    "bandwidth": "σ",
+    "bandwidth_squared": "σ²",
+    "limit": "C̃",
+    "norm_bound": "F",
+    "width_divided_by": "width divided by",
+}
+GROUPS = {"nas": architectures, "nas101": cells}  # what is at hand of them
 
 
 def sweep(figure: str, *, quick: bool = False) -> tuple[Line, ...]:
@@ -26,6 +32,7 @@ def sweep(figure: str, *, quick: bool = False) -> tuple[Line, ...]:
     - `history`: numbers of past evaluations, with `bandwidth_by_history`;
     - `tune`: a grid for all methods that take it, beside a method's own `tune`;
     - `tuning`: repetitions of each entry of these grids;
+    - `on.<problem>`: what is different on a problem;
     - `fewer.<method>`: repetitions of a method that would take too long, or a list of them, one
       for each value of `each`;
     - `quick`: what is different in a quick run.
@@ -34,14 +41,16 @@ def sweep(figure: str, *, quick: bool = False) -> tuple[Line, ...]:
         return ()
     paper, name = figure.split("-", 1)
     held = tomllib.loads((FOLDER / paper / "settings.toml").read_text())
-    table: dict[str, Any] = {**held[name], **(held[name].get("quick", {}) if quick else {})}
-    named = ((name,) if name != NAS else architectures() for name in table["problems"])
+    whole: dict[str, Any] = held[name]
+    named = (GROUPS[name]() if name in GROUPS else (name,) for name in whole["problems"])
     problems = [*chain.from_iterable(named)]
-    argument, values = next(iter(table.get("each", {"": [0.0]}).items()))
+    argument, values = next(iter(whole.get("each", {"": [0.0]}).items()))
     lines = []
     for problem, history, (at, value) in product(
-        problems, table.get("history", [0]), enumerate(values)
+        problems, whole.get("history", [0]), enumerate(values)
     ):
+        here, quickly = whole.get("on", {}).get(problem, {}), whole.get("quick", {})
+        table: dict[str, Any] = {**whole, **here, **(quickly if quick else {})}
         given = dict(table.get("given", {}))
         if argument:
             given[argument] = value

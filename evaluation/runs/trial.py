@@ -7,8 +7,9 @@ from typing import TypedDict
 
 import numpy as np
 
+from evaluation.methods import every
 from evaluation.methods.papers import optimizer
-from evaluation.methods.players import Ours
+from evaluation.methods.players import Ours, Player
 from evaluation.problems.base import Problem
 from evaluation.runs.cells import Cell
 from evaluation.runs.loop import HISTORY, Clock, Run
@@ -39,17 +40,24 @@ def run(cell: Cell, problem: Problem) -> Record:
     """
     clock, known = Clock(), np.inf  # gap of the best candidate in the history
     with clock:
-        player = Ours(problem, optimizer(problem, cell))
+        player = _player(problem, cell)
     if cell.history:
         rng = np.random.default_rng([cell.repetition, HISTORY])
         past = rng.integers(len(problem.values), size=cell.history)
         values = problem.feedback(past, rng)
+        assert isinstance(player, Ours), f"{cell.method['algorithm']} takes no history"
         with clock:
             player.optimizer.tell(past, values)
         known = float(problem.gaps(past).min())
     done = Run(problem, player, cell.repetition, clock)
     done.until(cell.horizon)
     return curves(done, known)
+
+
+def _player(problem: Problem, cell: Cell) -> Player:
+    if cell.method["algorithm"] == every.GP_BUCB:
+        return every.GPBUCB.of(problem, cell)
+    return Ours(problem, optimizer(problem, cell))
 
 
 def curves(run: Run, known: float) -> Record:

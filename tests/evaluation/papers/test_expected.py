@@ -9,7 +9,8 @@ from evaluation.papers.bbkb import lemma3
 from evaluation.papers.bkb.figures import FAR, STEPS, scene
 from evaluation.papers.expected import Expectation, found, read
 
-DATA = {name: f"{name}.npz" for name in ("cadata", "nasbench201")} | {"abalone": "abalone.csv.gz"}
+DATA = {name: f"{name}.npz" for name in ("cadata", "nasbench201")}
+DATA |= {"abalone": "abalone.csv.gz", "nasbench101-subset": "nasbench101_sample.npz"}
 ALL = [one for paper in ("bbkb", "mini") for one in read(paper)]
 
 

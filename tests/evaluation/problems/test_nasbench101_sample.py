@@ -125,12 +125,13 @@ def test_an_evaluation_is_as_noisy_as_told(name: str, folder: Path) -> None:
 
 def test_without_the_sample_one_is_told_and_the_stand_ins_are_searched(folder: Path) -> None:
     assert papers.architectures() == (*papers.SAMPLED, *papers.STAND_INS)
+    assert papers.cells() == papers.SAMPLED
     (folder / FILE).unlink()
-    assert papers.architectures() == papers.STAND_INS
+    assert papers.architectures() == papers.cells() == papers.STAND_INS
     with pytest.raises(Missing, match=rf"no {FILE} in .*NOREGRET_DATA"):
         nasbench101_sample.sample()
     (folder / nasbench101.OUTCOMES).touch()
-    assert papers.architectures() == ("nasbench101",)
+    assert papers.architectures() == papers.cells() == ("nasbench101",)
 
 
 def test_the_real_sample() -> None:
