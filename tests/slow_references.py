@@ -16,7 +16,7 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.policies.evolution import Groups
-from noregret.pools import Candidates, Picks, Points
+from noregret.pools import NO_ROWS, Candidates, Picks, Points
 from noregret.posteriors import Observations, Paths, Posterior
 from noregret.search import Enumeration, Ranking
 from noregret.search.function_ranking import ODDS
@@ -258,6 +258,7 @@ class FullRanking:
         beta: float,
         excluded: Mask,
         rng: np.random.Generator | None = None,
+        spent: Indices = NO_ROWS,
     ) -> None:
         self.X = pool.rows(np.arange(len(pool)))
         self.rng, self.drawn, self.waiting = rng, 0, list[int]()
@@ -269,16 +270,24 @@ class FullRanking:
             quantum = quantum_of(float(means.max()))
             row = lowest_of_the_best(means, lambda row: self.marginals(row)[0], quantum)
             self.best_mean = self.marginals(row)[0]
+        self.closed = spent.tolist()
         self.quantum = quantum_of(float(self.scores().max()))
 
     def picks(self, rows: Indices) -> Picks:
         return Picks(rows, self.X[rows])
 
     def scores(self) -> Vector:
-        """Return the score of every row now, −∞ where it is excluded."""
+        """Return the score of every row now, −∞ where it is excluded or closed."""
         variance = self.hallucinated.variance(self.X)
         scores = self.acquisition.score(self.mean, variance, self.beta, self.best_mean)
+        scores[self.closed] = -np.inf
         return np.where(self.excluded, -np.inf, scores)
+
+    def close(self, row: int) -> None:
+        """Functions drawn for choices to come find their best among the others."""
+        self.closed.append(row)
+        if self.waiting:
+            self.waiting = self.won()[-len(self.waiting) :]
 
     def marginals(self, row: int) -> tuple[float, float]:
         mean, variance = self.posterior.marginals(self.X[[row]])
@@ -307,8 +316,14 @@ class FullRanking:
         values = Paths.sampled(self.posterior, pool, size, self.beta, rng).values(self.X)
         cut = -ndtri(ODDS / len(self.X)) * self.beta
         high = self.mean + cut * np.sqrt(self.posterior.variance(self.X))
-        values = np.minimum(values, high[:, None])
+        self.values = np.minimum(values, high[:, None])
+        return self.won()
+
+    def won(self) -> list[int]:
+        """Return the best row of each function drawn last."""
+        values = self.values.copy()
         values[self.excluded] = -np.inf
+        values[self.closed] = -np.inf
         prior = self.posterior.kernel.diagonal(self.X).max()
         best = values.max(axis=0)
         close = values >= best - 1e-6 * self.beta * prior**0.5 - 2.0**-21 * np.abs(best)
@@ -361,8 +376,9 @@ class FullSearch:
         acquisition: Acquisition,
         beta: float,
         excluded: Mask,
+        spent: Indices = NO_ROWS,
     ) -> FullRanking:
-        return FullRanking(points.pool, posterior, acquisition, beta, excluded)
+        return FullRanking(points.pool, posterior, acquisition, beta, excluded, spent=spent)
 
     def rank_samples(
         self,
@@ -371,8 +387,9 @@ class FullSearch:
         beta: float,
         excluded: Mask,
         rng: np.random.Generator,
+        spent: Indices = NO_ROWS,
     ) -> FullRanking:
-        return FullRanking(points.pool, posterior, nr.UCB(), beta, excluded, rng)
+        return FullRanking(points.pool, posterior, nr.UCB(), beta, excluded, rng, spent)
 
     def highest(
         self,
@@ -411,7 +428,8 @@ def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
     bandit = optimizer.policy
     assert isinstance(bandit, nr.Bandit)
     changed = replace(bandit, **parts)  # type: ignore[arg-type]  # any field of Bandit
-    return nr.Optimizer(optimizer.pool, changed, seed=optimizer.evidence.seed)
+    seen = optimizer.evidence
+    return nr.Optimizer(optimizer.pool, changed, seed=seen.seed, at_most_each=seen.at_most_each)
 
 
 def searched_fully(optimizer: nr.Optimizer) -> nr.Optimizer:

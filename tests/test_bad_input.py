@@ -169,6 +169,8 @@ def test_a_bad_setting_is_refused(
         (nr.auto, {"switch_cost": -1}, "switch_cost must be at least 0"),
         (nr.auto, {"switch_cost": 5, "workers": 2}, "Give one of the two"),
         (nr.auto, {"switch_cost": 5, "deterministic": True}, "Give one of the two"),
+        (nr.auto, {"at_most_each": 0}, "at_most_each must be at least 1, got 0"),
+        (nr.uniform, {"at_most_each": 2.5}, "at_most_each must be a whole number, got 2.5"),
         (nr.auto, {"deterministic": "yes"}, "deterministic must be True or False"),
         (nr.auto, {"delta": 1.0}, "delta must lie strictly"),
         (nr.uniform, {"batch_size": 0}, "batch_size=.*at least 1, got 0"),

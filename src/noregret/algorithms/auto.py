@@ -24,6 +24,7 @@ def auto(
     workers: int = 1,
     switch_cost: float = 0.0,
     deterministic: bool = False,
+    at_most_each: int | None = None,
     delta: float = 0.1,
     goal: Goal = "max",
     seed: int = 0,
@@ -36,6 +37,7 @@ def auto(
     workers        evaluations that run at the same time: batches hold so many
     switch_cost    what changing the candidate costs, in evaluations; lengthens stays on one
     deterministic  the same candidate always has the same value: nothing is evaluated twice
+    at_most_each   evaluations that one candidate can have, those under way counted in
     delta          probability with which bounds and certificates may fail
     goal, seed     "max" or "min"; the same seed makes the same choices
 
@@ -72,4 +74,5 @@ def auto(
         deterministic=require_flag("deterministic", deterministic),
         enumerates=bool(points.candidates),
     )
-    return Optimizer(points, AutoPolicy.of(points, settings), seed=seed, goal=goal)
+    policy = AutoPolicy.of(points, settings)
+    return Optimizer(points, policy, seed=seed, goal=goal, at_most_each=at_most_each)

@@ -123,6 +123,7 @@ class ResolvedSettings:
             seed=self.given["seed"],
             goal=self.given["goal"],
             offset=self.given["offset"],
+            at_most_each=self.given["at_most_each"],
         )
 
     def _starts(

@@ -77,6 +77,13 @@ class RunSettings(TypedDict, total=False):
         float, 0.0, require_number, "a typical value of f, believed far from all evaluations"
     ]
     seed: Annotated[int, 0, partial(require_count, least=0), "the same seed makes the same choices"]
+    at_most_each: Annotated[
+        int | None,
+        None,
+        require_count,
+        "evaluations that one candidate can have, those under way counted in; any number if not "
+        "given",
+    ]
 
 
 class Settings(RunSettings, total=False):
@@ -159,7 +166,7 @@ def shows_settings(settings: type) -> Callable[[Callable[P, R]], Callable[P, R]]
         sentences = {p.name: MODEL[p.name] for p in own if p.name in MODEL}
         sentences |= {name: sentence for name, (_, _, _, sentence) in table.items()}
         listed = [
-            fill(says, 96, initial_indent=f"    {name:<12}", subsequent_indent=" " * 16)
+            fill(says, 96, initial_indent=f"    {name:<15}", subsequent_indent=" " * 16)
             for name, says in sentences.items()
         ]
         algorithm.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]  # functions take any

@@ -14,7 +14,7 @@ from noregret.automatic.model import AutoModel
 from noregret.automatic.settings import AutoSettings
 from noregret.batching import FixedSize
 from noregret.errors import ExhaustedError
-from noregret.policies import Bandit, Belief, Evidence, Proposal, Purpose
+from noregret.policies import Allowance, Bandit, Belief, Evidence, Proposal, Purpose
 from noregret.pools import Picks, first_new
 from noregret.posteriors import sample_functions
 from noregret.widths import ConstantWidth
@@ -57,9 +57,11 @@ def chance(evidence: Evidence, size: int, rng: np.random.Generator) -> Picks:
 def at_ceiling(belief: Belief, seen: Evidence, tied: int, size: int) -> Proposal | None:
     """Propose what has the highest value again; None where fewer candidates share it by now."""
     told, is_best = seen.told, seen.told.y == seen.told.y.max()
-    one = np.flatnonzero(is_best & seen.eligible)[:1]
+    one = np.flatnonzero(is_best & seen.eligible & ~np.isin(told.rows, seen.spent))[:1]
     if is_best.sum() < tied or not len(one):
         return None
+    if seen.at_most_each is not None:
+        size = min(size, Allowance(seen).of(int(told.rows[one[0]])))
     repeats, variances = np.array([size], dtype=np.int64), belief.posterior.variance(told.X[one])
     return Proposal(told.rows[one], told.X[one], repeats, variances, "at the ceiling")
 
@@ -111,7 +113,7 @@ class Exploration:
         constants, seen, posterior = self.constants, self.seen, self.belief.posterior
         mean, variance = posterior.at_points()
         known = posterior.observed.rows[variance < constants.known * posterior.ridge]
-        taken = np.append(np.flatnonzero(seen.excluded), known)
+        taken = np.concatenate([np.flatnonzero(seen.excluded), known, seen.spent])
         most = max(constants.candidates, constants.candidates_per_function * size)
         rng = seen.rng(Purpose.EXPLORATION)
         picks = self.bandit.search.highest(
@@ -156,6 +158,8 @@ class Exploration:
         with np.errstate(divide="ignore"):
             bound = np.floor((self.constants.long - 1.0) * ridge / proposal.variances)
         repeats = np.maximum(1.0, np.minimum(np.ceil(switch_cost), bound)).astype(np.int64)
+        if self.seen.at_most_each is not None:
+            repeats = Allowance(self.seen).admitted(proposal.rows, repeats)
         repeats = np.minimum(repeats, np.maximum(room - np.cumsum(repeats) + repeats, 0))
         kept = np.flatnonzero(repeats > 0)
         return _part(proposal, kept, repeats[kept])

@@ -26,6 +26,7 @@ class Choice:
     now: float  # its variance after the choices before it
     room: int  # how many evaluations may still be taken
     repeats_while_best: Callable[[int], int]  # how often in a row, up to a number
+    is_capped: bool = False  # whether `room` is all that the run still allows of it
 
 
 @final
@@ -37,6 +38,7 @@ class Fill:
     size: int = 0  # evaluations taken, where the rule counts them
     bound: float = 1.0  # the rule's, on σ²_stale/σ²_now
     over: bool = False  # nothing more is to be taken
+    is_cut: bool = False  # … since no more of the candidate may be, where the rule wanted more
     local: LocalSums | None = None
 
     @property

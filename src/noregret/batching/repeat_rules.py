@@ -56,7 +56,9 @@ class Repeat(RepeatBase):
             with np.errstate(over="ignore"):
                 stays = float(np.float64((self.limit - fill.bound) * fill.ridge) / choice.stale)
         count = max(1, math.floor(min(stays, choice.room)))
-        return count, replace(fill, over=stays < choice.room + 1)
+        wants_more = stays >= choice.room + 1
+        is_cut = wants_more and choice.is_capped
+        return count, replace(fill, over=is_cut or not wants_more, is_cut=is_cut)
 
     def admits(self, batch: int) -> float:
         return (self.limit - 1) / batch  # by (2)
@@ -108,6 +110,7 @@ class Stay(RepeatBase):
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
         most = self._most
+        choice = replace(choice, is_capped=choice.is_capped and choice.room < most)
         room = int(min(choice.room, most))
         count, taken = Repeat(self.limit).take(fill, replace(choice, room=room))  # (1)
         return count, replace(taken, over=taken.over or most <= choice.room)

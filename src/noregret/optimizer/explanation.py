@@ -98,6 +98,7 @@ class Explanation:
     failed: int  # evaluations
     under_way: int  # evaluations asked for and not yet told
     excluded: bool
+    at_most_each: int | None  # evaluations of one candidate that the run allows
     nearest: tuple[Neighbour, ...]
     asked: Asked
     score: str  # what ranks candidates; empty without a model
@@ -162,6 +163,8 @@ class Explanation:
     def _next_choice(self) -> str:
         if self.excluded:
             return "It is excluded: it will not be asked for."
+        if self.at_most_each is not None and self.evaluations + self.under_way >= self.at_most_each:
+            return f"at_most_each={self.at_most_each} is reached: it will not be asked for again."
         first = self.leader
         if first is None:
             return ""
@@ -211,11 +214,12 @@ def explained(
         failed=int(evidence.failed_counts[evidence.failed_rows == row].sum()),
         under_way=int(open_.w[open_.rows == row].sum()),
         excluded=bool(row < points.candidates and evidence.excluded[row]),
+        at_most_each=evidence.at_most_each,
         nearest=() if view is None else _nearest(view, evidence, row, units),
         asked=records.asked(row),
         score="" if view is None else view.score,
         rank=None if view is None else view.rank(row),
-        candidates=int(np.count_nonzero(~evidence.excluded)),
+        candidates=int(np.count_nonzero(~evidence.unavailable)),
         leader=None if view is None else _leader(view, points, units),
         goal="max" if units.sign > 0 else "min",
     )

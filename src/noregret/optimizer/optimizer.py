@@ -8,8 +8,6 @@ from threading import RLock
 from time import perf_counter
 from typing import Any, Literal, TypeAlias, final
 
-import numpy as np
-
 from noregret.errors import (
     ArgumentError,
     CertificateError,
@@ -22,12 +20,20 @@ from noregret.optimizer import results, storage
 from noregret.optimizer.batch import Batch
 from noregret.optimizer.explanation import Explanation, explained
 from noregret.optimizer.feedback import Feedback
+from noregret.optimizer.history import History
 from noregret.optimizer.pending import room_for
 from noregret.optimizer.run_state import RunState
-from noregret.optimizer.trace import Trace
-from noregret.policies import Evidence, ModelPolicy, ModelView, Policy, Proposal, why_uncertified
+from noregret.policies import (
+    Evidence,
+    ModelPolicy,
+    ModelView,
+    Policy,
+    Proposal,
+    propose_within,
+    why_uncertified,
+)
 from noregret.policies.base import as_policy
-from noregret.pools import Domain, Keys, Points, require_domain
+from noregret.pools import Domain, Points, require_domain
 from noregret.text import counted
 from noregret.threads import in_turn, single_threaded_blas
 
@@ -35,7 +41,7 @@ Goal: TypeAlias = Literal["max", "min"]
 
 
 @final
-class Optimizer:
+class Optimizer(History):
     """Hand out batches to evaluate, take in their values, and say which candidate is best.
 
     Only `ask`, `tell`, `fail` and `exclude` change a run; each happens as a whole or, on an error,
@@ -77,14 +83,17 @@ class Optimizer:
         seed: int = 0,
         goal: Goal = "max",
         offset: float = 0.0,
+        at_most_each: int | None = None,
     ) -> None:
         require_count("seed", seed, least=0)
+        if at_most_each is not None:
+            at_most_each = require_count("at_most_each", at_most_each)
         sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
         units = results.Units(sign, require_number("offset", offset))
         self._lock = RLock()
         self._policy = as_policy(policy)
         self._state: Any = policy.begin()
-        self._run_state = RunState.opened(Points.of(pool), units, int(seed))
+        self._run_state = RunState.opened(Points.of(pool), units, int(seed), at_most_each)
         self._seen: tuple[ModelView | None, Evidence] | None = None  # until something changes
 
     def __getstate__(self) -> dict[str, Any]:
@@ -185,45 +194,6 @@ class Optimizer:
         return "max" if self._run_state.units.sign > 0 else "min"
 
     @property
-    def spent(self) -> int:
-        """Evaluations used up: values told and evaluations that failed."""
-        return self.evaluations + self._run_state.pending.failures
-
-    @property
-    def evaluations(self) -> int:
-        """Values told."""
-        return self._run_state.ledger.evaluations
-
-    @property
-    def unique(self) -> int:
-        """Different candidates evaluated."""
-        return len(self._run_state.ledger)
-
-    @property
-    def batches(self) -> int:
-        """Batches opened."""
-        return self._run_state.pending.opened
-
-    @property
-    def switches(self) -> int:
-        """How often an evaluation asked for was of another candidate than the one before."""
-        return self._run_state.records.switches
-
-    @property
-    @in_turn
-    def sequence(self) -> Keys:
-        """The id of every evaluation asked for, in order."""
-        runs = self._run_state.records.runs
-        return self._run_state.points.keys(np.repeat(runs["row"], runs["repeats"]))
-
-    @property
-    @in_turn
-    def evaluated(self) -> results.Evaluated:
-        """Every point that has a value: how often it was evaluated, and its average."""
-        run_state = self._run_state
-        return results.measured(run_state.ledger, run_state.points, run_state.units)
-
-    @property
     @in_turn
     def evidence(self) -> Evidence:
         """What the policy is shown: all that is known, in its sign and units."""
@@ -259,12 +229,6 @@ class Optimizer:
         """Return how far `best()` can be from the true best, and under which assumptions."""
         with single_threaded_blas():
             return results.certified(self.look(), self.evidence, self._run_state.units)
-
-    @property
-    @in_turn
-    def trace(self) -> Trace:
-        """What happened so far as a table, one row per batch, in O(1): sizes, widths, times."""
-        return self._run_state.records.shown()
 
     @in_turn
     def explain(self, id: object) -> Explanation:
@@ -327,8 +291,11 @@ class Optimizer:
         return optimizer
 
     def _propose(self, room: int) -> tuple[Proposal, Any]:
+        evidence = self._run_state.evidence()
         with single_threaded_blas():
-            return self._policy.propose(self._state, self._run_state.evidence(), room)
+            if evidence.at_most_each is None:
+                return self._policy.propose(self._state, evidence, room)
+            return propose_within(self._policy, self._state, evidence, room)
 
     def _look(self) -> tuple[ModelView | None, Evidence]:
         """Return what the policy believes, None without a model, and on what evidence.

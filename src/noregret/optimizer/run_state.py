@@ -137,12 +137,16 @@ class RunState:
     pending: PendingBatches
     records: Records
     excluded: Mask  # (N,)
+    at_most_each: int | None = None  # evaluations of one candidate, told and under way
 
     @classmethod
-    def opened(cls, points: Points, units: Units, seed: int) -> RunState:
+    def opened(
+        cls, points: Points, units: Units, seed: int, at_most_each: int | None = None
+    ) -> RunState:
         """Return the state of a run that nothing was told of."""
         ledger, excluded = Ledger(points.candidates), np.zeros(points.candidates, dtype=np.bool_)
-        return cls(points, units, seed, ledger, PendingBatches(), Records(), excluded)
+        pending, records = PendingBatches(), Records()
+        return cls(points, units, seed, ledger, pending, records, excluded, at_most_each)
 
     def hand_out(
         self, worker: str, proposal: Proposal, *, asked: float, now: float
@@ -271,6 +275,7 @@ class RunState:
             failed_counts=np.array(list(pending.failed.values()), dtype=np.int64),
             seed=self.seed,
             step=pending.opened,
+            at_most_each=self.at_most_each,
         )
 
     def _points(self, rows: Indices, counts: Indices, averages: Vector) -> Observations:

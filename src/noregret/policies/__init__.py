@@ -1,5 +1,6 @@
 """What decides, and the baselines beside it."""
 
+from noregret.policies.allowance import Allowance, propose_within
 from noregret.policies.bandit import Bandit, BanditView, Belief
 from noregret.policies.base import (
     ChoiceDiagnostics,

@@ -14,6 +14,7 @@ from noregret.acquisitions import UCB, Acquisition, Thompson
 from noregret.arrays import Mask, Rows, Vector
 from noregret.batching import BatchRule, Choice, Opening
 from noregret.kernels import probe_rows
+from noregret.policies.allowance import Allowance
 from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal, Purpose
 from noregret.policies.model_view import SCORES, Guarantee, ModelView, rank_of
 from noregret.policies.starts import Start
@@ -154,9 +155,12 @@ class Bandit:
             fill = self.batching.count_pending(fill, self._choice(ranking, row, 0), int(count))
             ranking.shrink(row, int(count))
         rows, repeats, variances, left = list[int](), list[int](), list[float](), room
+        allowance = None if evidence.at_most_each is None else Allowance(evidence)
         while left > 0:
             row = ranking.best()
             choice = self._choice(ranking, row, left)
+            if allowance is not None and allowance.of(row) < left:
+                choice = replace(choice, room=allowance.of(row), is_capped=True)
             count, fill = self.batching.take(fill, choice)
             if rows[-1:] == [row]:  # choices in a row are one run
                 repeats[-1] += count
@@ -169,18 +173,25 @@ class Bandit:
                 break
             if left > 0:
                 ranking.shrink(row, count)
-        full = self.batching.is_full(fill)
+                if allowance is not None and allowance.take(row, count):
+                    if allowance.is_used_up:
+                        break
+                    ranking.close(row)
+        full = self.batching.is_full(fill) and not fill.is_cut
         reason = self.batching.reason if full else f"at_most {room} reached"
+        if allowance is not None and left and not full:
+            reason = allowance.reason
         picks, times = ranking.picks(np.array(rows, dtype=np.int64)), np.array(repeats)
         return Proposal(picks.rows, picks.X, times, np.array(variances), reason, diagnostics)
 
     def ranking(self, stale: Posterior, beta: float, evidence: Evidence) -> Ranking:
-        """Rank the candidates that are not excluded, as a batch does that opens now."""
-        points, how, excluded = evidence.points, self.acquisition, evidence.excluded
+        """Rank the candidates that are available, as a batch does that opens now."""
+        points, how = evidence.points, self.acquisition
+        excluded, spent = evidence.excluded, evidence.spent
         if isinstance(how, Thompson):
             rng = evidence.rng(Purpose.THOMPSON)
-            return self.search.rank_samples(points, stale, beta, excluded, rng)
-        return self.search.rank(points, stale, how, beta, excluded)
+            return self.search.rank_samples(points, stale, beta, excluded, rng, spent)
+        return self.search.rank(points, stale, how, beta, excluded, spent)
 
     def _choice(self, ranking: Ranking, row: int, room: int) -> Choice:
         return Choice(
@@ -244,7 +255,7 @@ class BanditView(ModelView):
         return ranking.score(ranking.best())
 
     def next_choice(self) -> Picks | None:
-        if self._evidence.points.candidates and self._evidence.excluded.all():
+        if self._evidence.points.candidates and self._evidence.unavailable.all():
             return None
         ranking = self._bandit.ranking(self.posterior, self.beta, self._evidence)
         return ranking.picks(np.array([ranking.best()]))

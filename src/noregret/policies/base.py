@@ -55,6 +55,7 @@ class Evidence:
     failed_counts: Indices  # … and how many
     seed: int
     step: int  # batches opened so far
+    at_most_each: int | None = None  # evaluations of one candidate, told and under way
 
     @property
     def evaluations(self) -> int:
@@ -71,10 +72,30 @@ class Evidence:
         """Rows that were evaluated or are under way."""
         return np.union1d(self.told.rows, self.open_.rows)
 
+    @property
+    def spent(self) -> Indices:
+        """Rows evaluated, or under way, as often as `at_most_each` allows."""
+        if self.at_most_each is None:
+            return NO_ROWS
+        rows, place = np.unique(
+            np.concatenate([self.told.rows, self.open_.rows]), return_inverse=True
+        )
+        counts = np.bincount(
+            place, np.concatenate([self.told.counts, self.open_.counts]), len(rows)
+        )
+        spent: Indices = rows[counts >= self.at_most_each]
+        return spent
+
+    @property
+    def unavailable(self) -> Mask:
+        """Which candidates of a pool must not be chosen: those excluded, and those spent."""
+        return self.excluded if self.at_most_each is None else self.closed(NO_ROWS)
+
     def closed(self, rows: Indices) -> Mask:
-        """Return which candidates of a pool are excluded or stand in these rows."""
+        """Return which candidates of a pool are unavailable or stand in these rows."""
         closed = self.excluded.copy()
-        closed[rows[rows < len(closed)]] = True
+        for some in (rows, self.spent):
+            closed[some[some < len(closed)]] = True
         return closed
 
     def booked(self) -> Evidence:

@@ -6,13 +6,14 @@ A child differs little from its parent: one group of features in a pool, one ste
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, final
 
 import numpy as np
 
 from noregret.arrays import Indices, Mask, Matrix, Rows, Vector, chunk_rows
 from noregret.errors import ArgumentError, require_count
+from noregret.policies.allowance import Allowance, sample
 from noregret.policies.base import Evidence, Proposal, Purpose
 from noregret.policies.baselines import Baseline, singles
 from noregret.pools import (
@@ -230,11 +231,16 @@ class Evolution(Baseline):
         alive = state.members[evidence.eligible[state.members]]
         begun = evidence.evaluations + int(evidence.open_.w.sum())
         rng, born = evidence.rng(Purpose.POLICY), list[Picks]()
+        allowance = None if evidence.at_most_each is None else Allowance(evidence)
         for at in range(min(self.size, room)):
             if begun + at < self.population or not alive.size:
-                born.append(evidence.points.sample(evidence.excluded, 1, rng))
+                born.append(sample(evidence, 1, rng))
             else:
                 born.append(self._child(self._parent(alive, evidence.told, rng), evidence, rng))
+            if allowance is not None and allowance.take(int(born[-1].rows[0]), 1):
+                if allowance.is_used_up:
+                    break
+                evidence = replace(evidence, excluded=evidence.closed(born[-1].rows))
         rows, X = np.concatenate([one.rows for one in born]), np.concatenate([b.X for b in born])
         return singles(Picks(rows, X), self.size, room), state
 
@@ -247,10 +253,11 @@ class Evolution(Baseline):
     def _child(self, parent: int, evidence: Evidence, rng: np.random.Generator) -> Picks:
         points, told = evidence.points, evidence.told
         if points.box is not None:
-            return points.picks_of(stepped(points.box, told.X[parent], rng))
+            child = points.picks_of(stepped(points.box, told.X[parent], rng))
+            return sample(evidence, 1, rng) if child.rows[0] in evidence.spent else child
         if not self._kin or self._kin[0].points is not points:
             self._kin[:] = [Kin(points, self.groups, self.neighbours)]
-        row = self._kin[0].mutated(int(told.rows[parent]), evidence.excluded, rng)
+        row = self._kin[0].mutated(int(told.rows[parent]), evidence.unavailable, rng)
         if row is None:  # there is no other candidate
-            return points.sample(evidence.excluded, 1, rng)
+            return sample(evidence, 1, rng)
         return points.picks(np.array([row]))

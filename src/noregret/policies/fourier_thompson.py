@@ -10,9 +10,10 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Matrix, Rows, Vector, chunk_rows
+from noregret.arrays import Indices, Mask, Matrix, Rows, Vector, chunk_rows
 from noregret.errors import AskError, CertificateError, require_count
 from noregret.kernels import QuadratureFeatures
+from noregret.policies.allowance import Allowance
 from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal, Purpose
 from noregret.policies.baselines import singles
 from noregret.policies.model_view import Guarantee, ModelView
@@ -107,18 +108,31 @@ class ThompsonQFF:
     def best_of_samples(self, state: Weights, L: Matrix, evidence: Evidence, size: int) -> Picks:
         """Return the best candidates of so many functions drawn, the lowest rows on ties."""
         luck = evidence.rng(Purpose.POLICY).standard_normal((self.size, self.features.size))[:size]
-        thetas = sampled(L, state.precision_mean, luck)
+        thetas, closed = sampled(L, state.precision_mean, luck), evidence.unavailable
+        if evidence.at_most_each is None:
+            return evidence.points.picks(self._best(thetas, evidence, closed))
+        allowance, chosen = Allowance(evidence), list[int]()
+        while len(chosen) < size and not allowance.is_used_up:
+            for row in self._best(thetas[len(chosen) :], evidence, closed).tolist():
+                chosen.append(row)
+                if allowance.take(row, 1):  # which functions after this one must know
+                    closed = evidence.closed(np.append(np.flatnonzero(closed), row))
+                    break
+        return evidence.points.picks(np.array(chosen, dtype=np.int64))
+
+    def _best(self, thetas: Matrix, evidence: Evidence, closed: Mask) -> Indices:
+        """Return the best candidate of each function, the lowest row on ties."""
         top = np.full(len(thetas), -np.inf)
         rows = np.zeros(len(thetas), dtype=np.int64)
         step = chunk_rows(2 * len(thetas) * self.features.size // self.features.nodes[-1])
         for start, X in evidence.points.chunks(step):
             values = self.features.values(X, thetas)
-            values[:, evidence.excluded[start : start + len(X)]] = -np.inf
+            values[:, closed[start : start + len(X)]] = -np.inf
             at = values.argmax(axis=1)
             found = values[np.arange(len(thetas)), at]
             rows = np.where(found > top, start + at, rows)
             top = np.maximum(top, found)
-        return evidence.points.picks(rows)
+        return rows
 
 
 @final
@@ -173,7 +187,7 @@ class FourierView(ModelView):
         )
 
     def next_choice(self) -> Picks | None:
-        if self._evidence.excluded.all():
+        if self._evidence.unavailable.all():
             return None
         return self._policy.best_of_samples(self._weights, self._factor, self._evidence, 1)
 

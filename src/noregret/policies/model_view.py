@@ -95,7 +95,7 @@ class ModelView(ABC):
 
     @abstractmethod
     def next_choice(self) -> Picks | None:
-        """Return the candidate of highest score, None if all are excluded: costs an ask."""
+        """Return the candidate of highest score, None if none is available: costs an ask."""
 
     @abstractmethod
     def rank(self, row: int) -> int | None:
@@ -142,16 +142,16 @@ def rank_of(
 ) -> int | None:
     """Return 1 + the number of candidates of higher score, None where that is costly to know.
 
-    O(N·m²), where that is at most 10⁹. Boxes and excluded candidates have no rank.
+    O(N·m²), where that is at most 10⁹. Boxes and candidates not available have no rank.
     """
-    N, m, excluded = evidence.points.candidates, max(len(posterior.basis), 1), evidence.excluded
-    if row >= N or excluded[row] or N * m**2 > RANKED:
+    N, m, closed = evidence.points.candidates, max(len(posterior.basis), 1), evidence.unavailable
+    if row >= N or closed[row] or N * m**2 > RANKED:
         return None
     mean, variance = np.empty(N), np.empty(N)
     for start, X in evidence.points.chunks(chunk_rows(max(m, evidence.points.dim))):
         stop = start + len(X)
         mean[start:stop], variance[start:stop] = posterior.marginals(X)
-    best_mean = float(mean[~excluded].max())
-    scores = acquisition.score(mean, variance, beta, best_mean)[~excluded]
+    best_mean = float(mean[~evidence.excluded].max())
+    scores = acquisition.score(mean, variance, beta, best_mean)[~closed]
     score = acquisition.score(mean[[row]], variance[[row]], beta, best_mean)[0]
     return 1 + int(np.count_nonzero(scores > score + SCORE_TIE * abs(score)))

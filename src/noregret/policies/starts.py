@@ -9,6 +9,7 @@ import numpy as np
 
 from noregret.acquisitions import Uncertainty
 from noregret.kernels import Kernel
+from noregret.policies.allowance import Allowance
 from noregret.policies.base import Evidence, Purpose
 from noregret.pools import Picks
 from noregret.posteriors import ExactPosterior, Observations, bless
@@ -41,7 +42,7 @@ class UniformStart:
     def picks(self, evidence: Evidence, room: int) -> Picks:
         begun = len(evidence.told) or len(evidence.open_)
         rng = evidence.rng(Purpose.START)
-        return evidence.points.sample(evidence.excluded, 0 if begun else 1, rng)
+        return evidence.points.sample(evidence.unavailable, 0 if begun else 1, rng)
 
 
 @final
@@ -82,15 +83,19 @@ class UncertaintySampling:
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
         now = before_values(evidence, self.kernel, self.ridge)
-        points, excluded = evidence.points, evidence.excluded
-        ranking = self.search.rank(points, now, Uncertainty(), 1.0, excluded)
-        chosen: list[int] = []
+        excluded, spent, chosen = evidence.excluded, evidence.spent, list[int]()
+        allowance = None if evidence.at_most_each is None else Allowance(evidence)
+        ranking = self.search.rank(evidence.points, now, Uncertainty(), 1.0, excluded, spent)
         while len(chosen) < room:
             row = ranking.best()
             if ranking.now(row) <= self.threshold * self.ridge:
                 break
             chosen.append(row)
             ranking.shrink(row, 1)
+            if allowance is not None and allowance.take(row, 1):
+                if allowance.is_used_up:
+                    break
+                ranking.close(row)
         return ranking.picks(np.array(chosen, dtype=np.int64))
 
 

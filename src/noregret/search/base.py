@@ -13,7 +13,7 @@ import numpy as np
 
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.pools import Picks, Points
+from noregret.pools import NO_ROWS, Picks, Points
 from noregret.posteriors import Posterior
 
 
@@ -47,6 +47,9 @@ class Ranking(Protocol):
     def shrink(self, row: int, count: int) -> None:
         """Follow `count` hallucinated evaluations of a row: its mean stays, variances shrink."""
 
+    def close(self, row: int) -> None:
+        """Never return a row as the best again; others must be left."""
+
 
 class Search(Protocol):
     """Finds the best candidates of a domain."""
@@ -58,8 +61,12 @@ class Search(Protocol):
         acquisition: Acquisition,
         beta: float,
         excluded: Mask,
+        spent: Indices = NO_ROWS,
     ) -> Ranking:
-        """Rank every candidate that is not excluded."""
+        """Rank every candidate that is neither excluded nor among the rows that are spent.
+
+        One that is spent may still have the best mean, which others are held against.
+        """
 
     def rank_samples(
         self,
@@ -68,6 +75,7 @@ class Search(Protocol):
         beta: float,
         excluded: Mask,
         rng: np.random.Generator,
+        spent: Indices = NO_ROWS,
     ) -> Ranking:
         """Rank by functions drawn from the posterior, their deviations times beta."""
 

@@ -8,9 +8,9 @@ from typing import final
 import numpy as np
 
 from noregret.acquisitions import UCB, Acquisition, Mean, RevisitingAcquisition, score_slopes
-from noregret.arrays import Indices, Mask, Matrix, Vector
+from noregret.arrays import Indices, Mask, Matrix, Vector, stacked
 from noregret.kernels import diagonal_slopes, slopes
-from noregret.pools import Picks, Points
+from noregret.pools import NO_ROWS, Picks, Points
 from noregret.posteriors import Paths, Posterior
 from noregret.search import ties
 from noregret.search.base import Search
@@ -39,12 +39,13 @@ class BoxSearch:
         acquisition: Acquisition,
         beta: float,
         excluded: Mask,
+        spent: Indices = NO_ROWS,
     ) -> BoxRanking:
         best_mean = 0.0
         if acquisition.uses_best_mean:
             means = BoxRanking(points, posterior, Mean(), 0.0, 0.0)
             best_mean = means.score(means.best())
-        return BoxRanking(points, posterior, acquisition, beta, best_mean)
+        return BoxRanking(points, posterior, acquisition, beta, best_mean, spent)
 
     def rank_samples(
         self,
@@ -53,8 +54,9 @@ class BoxSearch:
         beta: float,
         excluded: Mask,
         rng: np.random.Generator,
+        spent: Indices = NO_ROWS,
     ) -> BoxRanking:
-        return BoxRanking(points, posterior, rng, beta, 0.0)
+        return BoxRanking(points, posterior, rng, beta, 0.0, spent)
 
     def highest(
         self,
@@ -90,8 +92,10 @@ class BoxRanking:
         how: Acquisition | np.random.Generator,
         beta: float,
         best_mean: float,
+        spent: Indices = NO_ROWS,
     ) -> None:
         self._points, self._box = points, points.box
+        self._closed = points.rows(spent)
         self._stale = self._now = posterior
         self._how, self._beta, self._best_mean = how, beta, best_mean
         self._new: list[Vector] = []  # points that were the best and not met before
@@ -137,6 +141,9 @@ class BoxRanking:
     def shrink(self, row: int, count: int) -> None:
         self._now, self._best = self._after(row, count), None
 
+    def close(self, row: int) -> None:
+        self._closed = stacked(self._closed, self._x(row))
+
     def _after(self, row: int, count: int) -> Posterior:
         return self._now.hallucinate(np.array([row]), self._x(row), np.array([float(count)]))
 
@@ -161,7 +168,8 @@ class BoxRanking:
                 self._how, Mean
             )  # whose highest point is near a point met, nearly always
             hill, starts = of_acquisition(*known), FEW_STARTS if few else STARTS
-        place, x = Ascent(self._box, spread_out(self._box.dim), met).highest(hill, starts)
+        ascent = Ascent(self._box, spread_out(self._box.dim), met, self._closed)
+        place, x = ascent.highest(hill, starts)
         return len(met) if place is None else place, x
 
 

@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Mask, Matrix, Vector
+from noregret.errors import ExhaustedError
 from noregret.pools import Box
 from noregret.search.ties import BOX_TIE
 
@@ -69,6 +70,7 @@ class Ascent:
     box: Box
     even: Matrix  # points spread evenly, shifted again for every point that is met
     met: Matrix  # points met before
+    closed: Matrix | None = None  # points that are not to be found
 
     def highest(self, hill: Hill, starts: int) -> tuple[int | None, Vector]:
         """Return the highest point found, and its place among those met before if it is one."""
@@ -83,10 +85,19 @@ class Ascent:
         ends = self._climbed(hill, self.starts(raw, known, starts))
         found = np.concatenate([ends, raw[len(self.met) :]])
         reached = np.append(hill.scores(ends)[0], known[len(self.met) :])
+        again = again[: len(self.met)]
+        if self.closed is not None and len(self.closed):
+            again = np.where(_stand_in(self.closed, self.met), -np.inf, again)
+            reached = np.where(_stand_in(self.closed, found), -np.inf, reached)
         at = int(np.argmax(reached))
+        if not max(reached[at], again.max(initial=-np.inf)) > -np.inf:
+            raise ExhaustedError(
+                "no point of the box was found that may still be evaluated: all that were tried "
+                "have been evaluated as often as at_most_each allows."
+            )
         if len(self.met):
             room = BOX_TIE * float(known.max() - np.median(known))
-            place = int(np.argmax(again[: len(self.met)]))
+            place = int(np.argmax(again))
             if float(again[place]) >= float(reached[at]) - room:
                 return place, self.met[place]
         return None, found[at]
@@ -141,3 +152,9 @@ class Ascent:
             options={"maxiter": STEPS},
         )
         return self.box.snapped(np.asarray(end.x).reshape(starts.shape))
+
+
+def _stand_in(closed: Matrix, X: Matrix) -> Mask:
+    """Return which rows of X stand among those closed."""
+    known = {x.tobytes() for x in closed + 0.0}  # −0 is 0
+    return np.array([x.tobytes() in known for x in X + 0.0], dtype=np.bool_)

@@ -48,21 +48,22 @@ class Enumeration:
         acquisition: Acquisition,
         beta: float,
         excluded: Mask,
+        spent: Indices = NO_ROWS,
     ) -> PoolRanking:
         cache = self._opened(points, posterior, excluded)
 
-        def ranking(how: Acquisition, beta: float, best_mean: float) -> PoolRanking:
+        def ranking(how: Acquisition, beta: float, best_mean: float, closed: Mask) -> PoolRanking:
             last = self._last.get(type(how))
             expected = (-np.inf, np.inf) if last is None else last.expected()
             scores = Scores(points.pool, cache, posterior, how, beta, best_mean)
-            self._last[type(how)] = rank_pool(scores, excluded, expected)
+            self._last[type(how)] = rank_pool(scores, closed, expected)
             return self._last[type(how)]
 
         best_mean = 0.0
         if acquisition.uses_best_mean:
-            means = ranking(Mean(), 0.0, best_mean)
+            means = ranking(Mean(), 0.0, best_mean, excluded)
             best_mean = means.score(means.best())
-        return ranking(acquisition, beta, best_mean)
+        return ranking(acquisition, beta, best_mean, _closed(excluded, spent))
 
     def rank_samples(
         self,
@@ -71,9 +72,10 @@ class Enumeration:
         beta: float,
         excluded: Mask,
         rng: np.random.Generator,
+        spent: Indices = NO_ROWS,
     ) -> FunctionRanking:
         cache = self._opened(points, posterior, excluded)
-        return FunctionRanking(points, cache, posterior, beta, excluded, rng)
+        return FunctionRanking(points, cache, posterior, beta, _closed(excluded, spent), rng)
 
     def highest(
         self,
@@ -147,3 +149,12 @@ class Enumeration:
         fits = 8 * len(pool) * members <= self.memory
         lazy = posterior.sticky and not fits and 2 * members > points
         return StickyCache if lazy else NystromCache
+
+
+def _closed(excluded: Mask, spent: Indices) -> Mask:
+    """Return which candidates are excluded or spent."""
+    if not len(spent):
+        return excluded
+    closed = excluded.copy()
+    closed[spent[spent < len(closed)]] = True
+    return closed

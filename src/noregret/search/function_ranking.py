@@ -54,6 +54,8 @@ class FunctionRanking:
         self._drawn = 0  # functions drawn, …
         self._waiting: list[tuple[int, float]] = []  # … rows and values of those not yet chosen by
         self._last: tuple[int, float] | None = None
+        self._closes = False  # whether some row was closed …
+        self._paths: Paths | None = None  # … which the last functions drawn may have to know
 
     def best(self) -> int:
         if self._last is None:
@@ -96,14 +98,31 @@ class FunctionRanking:
         if self._last is not None and self._last[0] == row:
             self._last = None
 
+    def close(self, row: int) -> None:
+        """Functions that wait with this row for their best are looked at again."""
+        if not self._closes:
+            self._excluded, self._closes = self._excluded.copy(), True
+        self._excluded[row] = True
+        waits = [at for at, (best, _) in enumerate(self._waiting) if best == row]
+        if waits and self._paths is not None:
+            again = self._raced(self._paths)[-len(self._waiting) :]
+            for at in waits:
+                self._waiting[at] = again[at]
+
     def _found(self, size: int) -> list[tuple[int, float]]:
         """Draw functions and return the best row and value of each."""
         paths = Paths.sampled(self._posterior, self._points, size, self._beta, self._rng)
+        self._paths = paths
+        return self._raced(paths)
+
+    def _raced(self, paths: Paths) -> list[tuple[int, float]]:
+        """Return the best row and value of each function."""
         known = self._posterior.mean(self._posterior.basis)
         floor = float(known.max(initial=-np.inf))
         bound = self._cache.ceilings(UCB(), self._cut * self._beta, 0.0, floor)
         bound[self._excluded] = -np.inf
-        race = _Race(size, ties.SAMPLE_TIE * self._beta * float(self._cache.prior.max()) ** 0.5)
+        tie = ties.SAMPLE_TIE * self._beta * float(self._cache.prior.max()) ** 0.5
+        race = _Race(paths.v.shape[1], tie)
         first = ties.highest(bound, FEW)
         first = first[bound[first] > -np.inf]
         for rows in ties.highest_first(bound, first, 4 * FEW, lambda: race.floor):

@@ -231,6 +231,10 @@ class PoolRanking:
         self._active.take(self._place(row), count)
         self._rescore()
 
+    def close(self, row: int) -> None:
+        self._mean[self._place(row)] = -np.inf
+        self._rescore()
+
     def expected(self) -> tuple[float, float]:
         """Return where scores may start and fall to in a batch like this one."""
         if not self._active.steps:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import NoRegretError
+from noregret.errors import ExhaustedError, NoRegretError
 from noregret.optimizer import FAILED, Optimizer
 from noregret.policies import Policy
 from noregret.testing.base import Suite, measured, play
@@ -80,6 +80,16 @@ class PolicySuite(Suite[Policy[Any]]):
             play(optimizer, 5)
             wrong = np.intersect1d(optimizer.sequence[before:], half)
             assert not wrong.size, f"{wrong} are proposed though they are excluded"
+
+    def test_no_candidate_is_proposed_more_often_than_allowed(self) -> None:
+        """`at_most_each` is a promise: what `evidence.unavailable` marks must not be chosen."""
+        optimizer = Optimizer(self.domain(), self.make(), seed=5, at_most_each=1)
+        with suppress(ExhaustedError):
+            for _ in range(30):
+                play(optimizer, 1)
+        told = optimizer.evidence.told
+        often = told.rows[told.counts > 1]
+        assert not often.size, f"{often} are evaluated more than once"
 
     def test_it_takes_what_was_never_asked_for(self) -> None:
         """A history told by features: `vet` lets pass what can be believed."""

@@ -1,0 +1,65 @@
+"""What happened in a run so far, counted and in order."""
+
+from __future__ import annotations
+
+from threading import RLock
+
+import numpy as np
+
+from noregret.optimizer import results
+from noregret.optimizer.run_state import RunState
+from noregret.optimizer.trace import Trace
+from noregret.pools import Keys
+from noregret.threads import in_turn
+
+
+class History:
+    """What an optimizer tells of its run; nothing here changes it."""
+
+    _lock: RLock
+    _run_state: RunState
+
+    @property
+    def spent(self) -> int:
+        """Evaluations used up: values told and evaluations that failed."""
+        return self.evaluations + self._run_state.pending.failures
+
+    @property
+    def evaluations(self) -> int:
+        """Values told."""
+        return self._run_state.ledger.evaluations
+
+    @property
+    def unique(self) -> int:
+        """Different candidates evaluated."""
+        return len(self._run_state.ledger)
+
+    @property
+    def batches(self) -> int:
+        """Batches opened."""
+        return self._run_state.pending.opened
+
+    @property
+    def switches(self) -> int:
+        """How often an evaluation asked for was of another candidate than the one before."""
+        return self._run_state.records.switches
+
+    @property
+    @in_turn
+    def sequence(self) -> Keys:
+        """The id of every evaluation asked for, in order."""
+        runs = self._run_state.records.runs
+        return self._run_state.points.keys(np.repeat(runs["row"], runs["repeats"]))
+
+    @property
+    @in_turn
+    def evaluated(self) -> results.Evaluated:
+        """Every point that has a value: how often it was evaluated, and its average."""
+        run_state = self._run_state
+        return results.measured(run_state.ledger, run_state.points, run_state.units)
+
+    @property
+    @in_turn
+    def trace(self) -> Trace:
+        """What happened so far as a table, one row per batch, in O(1): sizes, widths, times."""
+        return self._run_state.records.shown()
