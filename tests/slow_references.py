@@ -155,7 +155,9 @@ def improvement(mean: Vector, var: Vector, beta: float) -> Vector:
 class StepByStepBBKB:
     """BBKB 2020, Algorithm 1, with its slips corrected, one evaluation at a time, all dense.
 
-    `draws(step, n)` gives the uniform numbers for the dictionary of the step-th opened batch.
+    `draws(step, n)` gives the uniform numbers for the dictionary of the step-th opened batch. With
+    `stays`, MINI 2022, Algorithm 2, on its posterior: the first choice of a batch as often as
+    line 4 says, and nothing else; no C̃ in the width.
     """
 
     kernel: Kernel
@@ -168,6 +170,7 @@ class StepByStepBBKB:
     pool: Matrix
     draws: Callable[[int, int], Vector]
     score: Callable[[Vector, Vector, float], Vector] = upper
+    stays: bool = False
 
     def run(self, first: int, value_of: Callable[[int], float], T: int) -> list[list[int]]:
         """Return the batches after the first candidate was evaluated once."""
@@ -179,10 +182,13 @@ class StepByStepBBKB:
             stale = self.resparsify(stale, history, values, step)
             gains = sum(math.log(1 + s / self.ridge) for s in stale_of)
             ratio = self.noise_std / math.sqrt(self.ridge)
-            beta = self.norm_bound + ratio * math.sqrt(
-                self.limit * gains + math.log(1 / self.delta)
-            )
-            batch = self.fill(stale, history, beta, T - len(history))
+            wider = 1.0 if self.stays else self.limit
+            beta = self.norm_bound + ratio * math.sqrt(wider * gains + math.log(1 / self.delta))
+            room = T - len(history)
+            if self.stays:
+                batch = self.stay(stale, beta, room)
+            else:
+                batch = self.fill(stale, history, beta, room)
             stale_var = stale.variance(self.pool)
             for row in batch:
                 history.append(row)
@@ -207,6 +213,12 @@ class StepByStepBBKB:
             chosen = np.array([np.argmax(p)])
         S = self.pool[np.array(unique)[chosen]]
         return DenseNystrom(self.kernel, self.ridge, S, self.pool[history], np.array(values))
+
+    def stay(self, stale: DenseNystrom, beta: float, room: int) -> list[int]:
+        var = np.maximum(stale.variance(self.pool), 0)
+        row = int(np.argmax(self.score(stale.mean(self.pool), var, beta)))
+        times = math.floor((self.limit - 1) * self.ridge / float(var[row]))
+        return [row] * min(max(times, 1), room)
 
     def fill(self, stale: DenseNystrom, history: list[int], beta: float, room: int) -> list[int]:
         batch: list[int] = []

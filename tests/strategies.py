@@ -44,6 +44,17 @@ MODELS: dict[str, Callable[..., nr.Optimizer]] = {
     "thompson-product": partial(nr.batch_thompson, rule="product"),
     "thompson-local": partial(nr.batch_thompson, rule="local", posterior="nystrom"),
     "mini-thompson": partial(nr.mini, acquisition=nr.Thompson()),
+    "mini-ucb-nystrom": partial(nr.mini, acquisition=nr.UCB(), posterior="nystrom"),
+    "mini-ei-nystrom": partial(
+        nr.mini, acquisition=nr.ExpectedImprovement(), posterior="nystrom", dictionary="sticky"
+    ),
+    "mini-gradient-nystrom": partial(
+        nr.mini,
+        acquisition=nr.KnowledgeGradient(ahead=20.0, noise=0.5),
+        width=nr.ConstantWidth(1.0),
+        posterior="nystrom",
+    ),
+    "mini-thompson-nystrom": partial(nr.mini, acquisition=nr.Thompson(), posterior="nystrom"),
 }
 Model = TypeVar("Model", ExactPosterior, NystromPosterior)
 RTOL = 1e-8  # of algebra in float64 on a few dozen well-conditioned points

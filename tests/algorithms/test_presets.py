@@ -6,6 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,36 @@ def test_another_acquisition_changes_neither_band_nor_width() -> None:
         assert policy_of(thompson).band == BBKBWidth(0.1, 3.0, fresh=True)
 
 
+def test_mini_through_a_dictionary_has_the_band_of_bbkb() -> None:
+    """MINI's theorems are for exact posteriors: no certificate may rest on them here."""
+    for preset, width in (("experiments", BBKBExperimentsWidth(0.1)), ("theory", None)):
+        settings = {**GIVEN, "preset": preset, "limit": 3.0, "posterior": "nystrom"}
+        made = nr.mini(PROBLEM.pool, acquisition=nr.ExpectedImprovement(), **settings)  # type: ignore[arg-type]  # settings as a dict
+        policy, band = policy_of(made), BBKBWidth(0.1, 3.0, fresh=True)
+        assert policy.band == band
+        assert policy.width == (width or band)
+        assert policy.batching == nr.Repeat(3.0)
+        prior = policy.prior
+        assert isinstance(prior, NystromPosterior)
+        assert prior.oversample.value == (72 * 3.0 if preset == "theory" else 2.0)
+        assert prior.ridge == (1.0 if preset == "theory" else GIVEN["noise_std"] ** 2)  # type: ignore[operator]  # a number
+        made.tell([0, 1], [0.1, 0.2])
+        conditions = [known.statement for known in made.certificate().assumptions]
+        assert "MINI" not in made.certificate().theorem
+        assert any("oversample is at least" in condition for condition in conditions)
+        assert "ridge is at least 1" in conditions
+
+
+@pytest.mark.parametrize("make", [partial(nr.mini, acquisition=nr.UCB()), nr.batch_thompson])
+def test_a_dictionary_of_an_exact_posterior_is_refused(make: Callable[..., nr.Optimizer]) -> None:
+    """Else a user would wait for a size of the dictionary that never comes into being."""
+    with pytest.raises(ArgumentError, match=r'oversample=4\.0 .* give posterior="nystrom" too'):
+        make(PROBLEM.pool, oversample=4.0, **GIVEN)
+    if make is not nr.batch_thompson:
+        with pytest.raises(ArgumentError, match="dictionary='sticky' is about a dictionary"):
+            make(PROBLEM.pool, dictionary="sticky", **GIVEN)
+
+
 def test_an_acquisition_that_is_none_is_refused_by_name() -> None:
     """The class in place of an instance is the usual slip."""
     wrong: Any
@@ -156,7 +187,10 @@ OWN: dict[str, dict[str, object]] = {
         **{"limit": 2.0, "rule": "global", "acquisition": None},
         **{"oversample": None, "dictionary": "fresh"},
     },
-    "mini": {"acquisition": inspect.Parameter.empty, "limit": 2.0, "switch_cost": None},
+    "mini": {
+        **{"acquisition": inspect.Parameter.empty, "limit": 2.0, "switch_cost": None},
+        **{"posterior": "exact", "oversample": None, "dictionary": "fresh"},
+    },
     "mini_gp_ucb": {"limit": 2.0, "switch_cost": None},
     "mini_gp_ei": {"limit": 2.0, "switch_cost": None},
     "batch_thompson": {

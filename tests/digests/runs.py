@@ -75,6 +75,7 @@ MODELS: dict[str, Make] = {
     "mini-thompson": model(nr.mini, acquisition=nr.Thompson()),
     "mini-ucb": model(nr.mini, acquisition=nr.UCB(leeway=0.1), limit=4.0),
     "mini-gradient": gradient(nr.mini),
+    "mini-nystrom": model(nr.mini, acquisition=nr.ExpectedImprovement(), posterior="nystrom"),
     "mini_gp_ucb": model(nr.mini_gp_ucb),
     "mini_gp_ei": model(nr.mini_gp_ei),
     "thompson-exact": model(nr.batch_thompson, batch_size=3),
@@ -120,6 +121,9 @@ OPTIONS: dict[str, Make] = {
     "oversample-local": sparse(rule="local", limit=4.0),
     "oversample-sticky": sparse(dictionary="sticky"),
     "oversample-sticky-local": sparse(dictionary="sticky", rule="local", limit=4.0),
+    "mini-nystrom-thompson": model(
+        nr.mini, acquisition=nr.Thompson(), posterior="nystrom", oversample=1.0, limit=4.0
+    ),
     "thompson-product": thompson(rule="product"),
     "thompson-width": thompson(width=0.1 * nr.RKHSWidth()),
     "thompson-oversample": thompson(posterior="nystrom", oversample=1.0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -88,19 +88,57 @@ def test_bbkb_is_its_pseudo_code_step_by_step(
     p = rkhs_problem(seed, candidates=30, lengthscale=0.4, noise_std=0.5)
     shared = {"noise_std": p.noise_std, "limit": limit, "oversample": q, "delta": 0.05}
     optimizer = nr.bbkb(p.pool, kernel=p.kernel, seed=seed, acquisition=how(), **shared)  # type: ignore[arg-type]  # settings as a dict
+    assert_step_by_step(optimizer, p, seed, score=SCORES[how], **shared)
+
+
+@given(
+    seeds,
+    st.sampled_from([1.2, 2.0, 9.0]),
+    st.sampled_from([0.5, 2.0, 8.0]),
+    st.sampled_from(list(SCORES)),
+)
+def test_mini_through_a_dictionary_is_its_pseudo_code_step_by_step(
+    seed: int, limit: float, q: float, how: type[nr.UCB | nr.ExpectedImprovement]
+) -> None:
+    """MINI's Algorithm 2 with BBKB's posterior, dictionary and width; stays by line 4."""
+    p = rkhs_problem(seed, candidates=30, lengthscale=0.4, noise_std=0.5)
+    shared = {"noise_std": p.noise_std, "limit": limit, "oversample": q, "delta": 0.05}
+    optimizer = nr.mini(
+        p.pool,
+        kernel=p.kernel,
+        seed=seed,
+        acquisition=how(),
+        posterior="nystrom",
+        **shared,  # type: ignore[arg-type]  # settings as a dict
+    )
+    assert_step_by_step(optimizer, p, seed, score=SCORES[how], stays=True, **shared)
+
+
+def assert_step_by_step(optimizer: nr.Optimizer, p: RKHSProblem, seed: int, **twin: Any) -> None:
+    """Run both by the same noise and the same draws, and compare every batch."""
     batches = [ids.tolist() for _, ids in rounds(optimizer, p, 60, seed)]
     noise = iter(p.noise_std * np.random.default_rng(seed).standard_normal(60))
-    twin = StepByStepBBKB(
+    slow = StepByStepBBKB(
         kernel=p.kernel,
         ridge=p.noise_std**2,
         norm_bound=1.0,
         pool=p.pool.X,
         draws=lambda step, n: stream(seed, Purpose.DICTIONARY, step).random(n),
-        score=SCORES[how],
-        **shared,
+        **twin,
     )
-    expected = twin.run(batches[0][0], lambda row: float(p.values[row] + next(noise)), 60)
+    expected = slow.run(batches[0][0], lambda row: float(p.values[row] + next(noise)), 60)
     assert batches[1:] == expected
+
+
+@given(seeds, st.sampled_from([nr.UCB(), nr.ExpectedImprovement(), nr.KnowledgeGradient(9.0)]))
+def test_mini_through_a_dictionary_of_all_is_mini(seed: int, how: nr.UCB) -> None:
+    """A dictionary that holds everything sees what the exact posterior sees."""
+    p = small(seed)
+    width = nr.ConstantWidth(2.0)
+    shared = {"kernel": p.kernel, "noise_std": p.noise_std, "width": width, "acquisition": how}
+    one = nr.mini(p.pool, **shared)  # type: ignore[arg-type]  # settings as a dict
+    other = nr.mini(p.pool, posterior="nystrom", oversample=1e9, **shared)  # type: ignore[arg-type]  # settings as a dict
+    np.testing.assert_array_equal(drive(one, p, 40, seed), drive(other, p, 40, seed))
 
 
 @given(seeds, st.sampled_from(["global", "local"]))

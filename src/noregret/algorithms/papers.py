@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, Unpack
 
 from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement, Thompson
-from noregret.algorithms.resolved import resolved
+from noregret.algorithms.resolved import Dictionary, Held, resolved
 from noregret.algorithms.settings import Settings, shows_settings
 from noregret.batching import (
     BatchRule,
@@ -21,7 +21,7 @@ from noregret.errors import ArgumentError, require_at_least, require_choice
 from noregret.kernels import Kernel
 from noregret.optimizer import Optimizer
 from noregret.pools import Domain
-from noregret.widths import BBKBWidth, EIWidth, RKHSWidth, Width
+from noregret.widths import BBKBExperimentsWidth, EIWidth, RKHSWidth
 
 
 @shows_settings(Settings)
@@ -102,6 +102,9 @@ def mini(
     acquisition: Acquisition | Thompson,
     limit: float = 2.0,
     switch_cost: float | None = None,
+    posterior: Held = "exact",
+    oversample: float | None = None,
+    dictionary: Dictionary = "fresh",
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """Any acquisition, staying on a candidate until switching pays.
@@ -110,6 +113,12 @@ def mini(
     ExpectedImprovement do. Thompson draws from the posterior, with beta 1. KnowledgeGradient has
     no guarantee; give it `noise=noise_std**2`, and here `width=ConstantWidth(1.0)`. `limit` (C² of
     the paper) and `switch_cost` are as in `mini_gp_ucb`.
+
+    An exact posterior holds thousands of unique points. `posterior="nystrom"` sees them through a
+    dictionary, as `bbkb` does (`oversample`, `dictionary`), for 10⁵ and more. MINI's theorems are
+    for exact posteriors. What holds instead: a stay is a batch of BBKB that ends early, so that
+    BBKB's band is right where its theorem's conditions are met, and with that width UCB and
+    ExpectedImprovement satisfy Eq. 5 (docs/papers/mini.md). The certificate lists the conditions.
 
     Source: Calandriello et al., ICML 2022, Algorithm 2.
 
@@ -121,9 +130,12 @@ def mini(
     >>> batch.repeats, batch.reason
     (array([8]), 'repeat rule')
     """
-    p = resolved(pool, kernel, noise_std, settings)
-    band = RKHSWidth(p.delta)
-    return p.optimizer(p.exact(), acquisition, band, _stays(limit, switch_cost), band=band)
+    least = 1.0 if posterior == "nystrom" else 0.0
+    p = resolved(pool, kernel, noise_std, settings, least_ridge_in_theory=least)
+    prior, band = p.belief(posterior, limit, oversample, dictionary)
+    practical = posterior == "nystrom" and not p.theory
+    width = BBKBExperimentsWidth(p.delta) if practical else band
+    return p.optimizer(prior, acquisition, width, _stays(limit, switch_cost), band=band)
 
 
 @shows_settings(Settings)
@@ -193,7 +205,7 @@ def batch_thompson(
     batch_size: int = 1,
     rule: Literal["product", "global", "local"] | BatchRule | None = None,
     limit: float = 2.0,
-    posterior: Literal["exact", "nystrom"] = "exact",
+    posterior: Held = "exact",
     oversample: float | None = None,
     **settings: Unpack[Settings],
 ) -> Optimizer:
@@ -213,10 +225,8 @@ def batch_thompson(
     array([12, 20, 15, 11])
     """
     p = resolved(pool, kernel, noise_std, settings)
-    sparse = require_choice("posterior", posterior, ("exact", "nystrom")) == "nystrom"
-    prior = p.nystrom(oversample, per_log=72 * limit) if sparse else p.exact()
+    prior, band = p.belief(posterior, limit, oversample)
     batching = FixedSize(batch_size) if rule is None else _rule(rule, limit)
-    band: Width = BBKBWidth(p.delta, limit, fresh=True) if sparse else RKHSWidth(p.delta)
     return p.optimizer(prior, Thompson(), band, batching, band=band)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, TypeAlias, final, get_args
 
 from noregret.acquisitions import Acquisition, Thompson
 from noregret.algorithms.settings import Settings, checked
 from noregret.arrays import chunk_rows
 from noregret.batching import BatchRule
-from noregret.errors import ArgumentError, require_at_least, require_positive
+from noregret.errors import ArgumentError, require_at_least, require_choice, require_positive
 from noregret.kernels import Kernel, as_kernel, probe
 from noregret.optimizer import Optimizer
 from noregret.policies import (
@@ -25,13 +25,17 @@ from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Search, search_of
 from noregret.widths import (
     BayesianWidth,
+    BBKBWidth,
     ConstantWidth,
     GuessAndDouble,
     KnownNorm,
+    RKHSWidth,
     ScaledWidth,
     Width,
 )
 
+Held: TypeAlias = Literal["exact", "nystrom"]
+Dictionary: TypeAlias = Literal["fresh", "sticky"]
 PROBED = 64  # candidates on which a kernel is tried before a run starts
 
 
@@ -69,9 +73,10 @@ class ResolvedSettings:
         )
 
     def nystrom(
-        self, oversample: float | None, per_log: float, *, sticky: bool = False
+        self, oversample: float | None, per_log: float, *, dictionary: Dictionary = "fresh"
     ) -> NystromPosterior:
         """A Nyström prior with q̄ as given, else 2 for experiments and per_log·log(4t/δ)."""
+        require_choice("dictionary", dictionary, get_args(Dictionary))
         if oversample is not None:
             require_positive("oversample", oversample)
         plain = oversample is not None or not self.theory
@@ -82,8 +87,27 @@ class ResolvedSettings:
             ridge=self.ridge,
             dim=self.pool.dim,
             oversample=Oversample(value, not plain, self.given["horizon"], self.delta),
-            sticky=sticky,
+            sticky=dictionary == "sticky",
         )
+
+    def belief(
+        self,
+        posterior: Held,
+        limit: float,
+        oversample: float | None,
+        dictionary: Dictionary = "fresh",
+    ) -> tuple[ExactPosterior | NystromPosterior, Width]:
+        """Return the prior of that name and the theorem's band for it."""
+        if require_choice("posterior", posterior, get_args(Held)) == "nystrom":
+            prior = self.nystrom(oversample, per_log=72 * limit, dictionary=dictionary)
+            return prior, BBKBWidth(self.delta, limit, fresh=True)
+        if oversample is not None or dictionary != "fresh":
+            name, value = ("oversample", oversample) if oversample else ("dictionary", dictionary)
+            raise ArgumentError(
+                f"{name}={value!r} is about a dictionary, and an exact posterior has none: "
+                f'give posterior="nystrom" too, or leave {name} out.'
+            )
+        return self.exact(), RKHSWidth(self.delta)
 
     def optimizer(
         self,
@@ -179,7 +203,7 @@ def resolved(
     least = least_ridge_in_theory if settings["preset"] == "theory" else 0.0
     ridge = settings["ridge"]
     if ridge is not None and least:
-        require_at_least('ridge (with preset="theory", bbkb)', ridge, least)
+        require_at_least('ridge (with preset="theory" and a dictionary)', ridge, least)
     own = as_kernel(kernel)
     probe(own, points.glance(PROBED))
     return ResolvedSettings(points, own, noise, ridge or max(noise**2, least), settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, Unpack
 
 from noregret.acquisitions import UCB, Acquisition, Thompson
-from noregret.algorithms.resolved import resolved
+from noregret.algorithms.resolved import Dictionary, resolved
 from noregret.algorithms.settings import Settings, shows_settings
 from noregret.batching import FixedSize, GlobalRatio, LocalRatio
 from noregret.errors import require_choice
@@ -60,7 +60,7 @@ def bbkb(
     rule: Literal["global", "local"] = "global",
     acquisition: Acquisition | Thompson | None = None,
     oversample: float | None = None,
-    dictionary: Literal["fresh", "sticky"] = "fresh",
+    dictionary: Dictionary = "fresh",
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """BKB in batches: dictionary and feedback are frozen until a running bound says stop.
@@ -72,9 +72,9 @@ def bbkb(
     not bound its size.
 
     In place of the upper confidence bound another `acquisition` may choose. Expected improvement
-    with the theorem's width has regret of the same order up to √log t (docs/papers/bbkb.md);
-    Thompson() draws with beta 1 and has no theorem, unless `width=` gives it BBKB's; the knowledge
-    gradient, KnowledgeGradient(noise=noise_std**2) with `width=ConstantWidth(1.0)`, has none.
+    with the theorem's width has regret of the same order up to √log t (docs/papers/bbkb.md).
+    Thompson() draws with beta 1, and KnowledgeGradient wants `noise=noise_std**2` and
+    `width=ConstantWidth(1.0)`: no theorem covers them.
     Bounds and certificates are those of BBKB, whatever chooses.
 
     Source: Calandriello et al., ICML 2020, Algorithm 1; other acquisitions are named in its §6.
@@ -91,8 +91,7 @@ def bbkb(
     local = require_choice("rule", rule, ("global", "local")) == "local"
     batching = (LocalRatio if local else GlobalRatio)(limit)
     width = (BBKBWidth if p.theory else BBKBExperimentsWidth)(p.delta, limit)
-    sticky = require_choice("dictionary", dictionary, ("fresh", "sticky")) == "sticky"
-    prior = p.nystrom(oversample, per_log=72 * limit, sticky=sticky)
+    prior = p.nystrom(oversample, per_log=72 * limit, dictionary=dictionary)
     how = UCB() if acquisition is None else acquisition
     band = BBKBWidth(p.delta, limit, fresh=True)
     return p.optimizer(prior, how, width, batching, band=band)
