@@ -137,6 +137,9 @@ OPTIONS: dict[str, Make] = {
     "at_most_each-uniform": bare(nr.uniform, batch_size=6, at_most_each=1),
     "at_most_each-greedy": bare(nr.epsilon_greedy, batch_size=6, a=2.0, at_most_each=2),
     "at_most_each-evolution": bare(nr.regularized_evolution, population=5, at_most_each=1),
+    "deterministic": ucb(noise_std=0, deterministic=True),
+    "deterministic-plate": model(nr.gp_bucb, rule=nr.FixedSize(6), noise_std=0, deterministic=True),
+    "deterministic-bbkb": model(nr.bbkb, noise_std=0, deterministic=True),
     "at_most_each-qff": model(nr.ts_qff, kernel=nr.RBF(0.4), batch_size=5, at_most_each=1),
 }
 KERNELS: dict[str, nr.Kernel] = {

@@ -13,7 +13,7 @@ from noregret.errors import (
     require_flag,
     require_probability,
 )
-from noregret.optimizer import Goal, Optimizer
+from noregret.optimizer import Goal, Optimizer, at_most
 from noregret.pools import Domain, Points
 
 
@@ -66,6 +66,7 @@ def auto(
             f"switch_cost={cost:g} repeats evaluations of a candidate; deterministic=True "
             "repeats none. Give one of the two."
         )
+    at_most(at_most_each, deterministic)  # raises where the two contradict each other
     settings = AutoSettings(
         attitude=attitude,
         delta=require_probability("delta", delta),
@@ -75,4 +76,5 @@ def auto(
         enumerates=bool(points.candidates),
     )
     policy = AutoPolicy.of(points, settings)
+    # `deterministic` is the policy's alone: values that contradict it are noisy, not refused
     return Optimizer(points, policy, seed=seed, goal=goal, at_most_each=at_most_each)

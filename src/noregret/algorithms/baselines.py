@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Unpack
 
 from noregret.algorithms.papers import gp_ucb
+from noregret.algorithms.resolved import noise_of
 from noregret.algorithms.settings import RunSettings, Settings, checked, shows_settings
+from noregret.automatic.constants import DEFAULTS
 from noregret.errors import ArgumentError, require_positive
 from noregret.kernels import Kernel, Linear, quadrature, require_kernel
 from noregret.optimizer import Optimizer
@@ -133,9 +135,11 @@ def ts_qff(
             "give Pool(points)."
         )
     require_kernel(kernel)
-    noise = require_positive("noise_std", noise_std)
-    lam = noise**2 if ridge is None else require_positive("ridge", ridge)
+    run = checked(RunSettings, settings)
+    noise = noise_of(noise_std, run)
     features = quadrature(kernel, Points(pool), nodes)
+    least = DEFAULTS.exact_ridge * features.variance if run["deterministic"] else 0.0
+    lam = max(noise**2, least) if ridge is None else require_positive("ridge", ridge)
     if lam < LEAST_RIDGE * features.variance:
         raise ArgumentError(
             f"ts_qff needs a ridge (noise_std², if not given) of at least {LEAST_RIDGE:g} of the "
@@ -143,7 +147,7 @@ def ts_qff(
             "prior of the weights. Raise noise_std, or use mini_gp_ucb."
         )
     policy = ThompsonQFF(features, noise, lam, batch_size)
-    return Optimizer(pool, policy, **checked(RunSettings, settings))
+    return Optimizer(pool, policy, **run)
 
 
 @shows_settings(RunSettings)

@@ -6,10 +6,17 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, final, get_args
 
 from noregret.acquisitions import Acquisition, Thompson
-from noregret.algorithms.settings import Settings, checked
+from noregret.algorithms.settings import RunSettings, Settings, checked
 from noregret.arrays import chunk_rows
+from noregret.automatic.constants import DEFAULTS
 from noregret.batching import BatchRule
-from noregret.errors import ArgumentError, require_at_least, require_choice, require_positive
+from noregret.errors import (
+    ArgumentError,
+    require_at_least,
+    require_choice,
+    require_number,
+    require_positive,
+)
 from noregret.kernels import Kernel, as_kernel, probe
 from noregret.optimizer import Optimizer
 from noregret.policies import (
@@ -148,6 +155,7 @@ class ResolvedSettings:
             goal=self.given["goal"],
             offset=self.given["offset"],
             at_most_each=self.given["at_most_each"],
+            deterministic=self.given["deterministic"],
         )
 
     def _starts(
@@ -198,7 +206,7 @@ def resolved(
 ) -> ResolvedSettings:
     """Check what a user gave and resolve what was left open."""
     points, settings = Points.of(pool), checked(Settings, given)
-    noise = require_positive("noise_std", noise_std)
+    noise = noise_of(noise_std, settings)
     _require_candidates(settings["width"], points)
     least = least_ridge_in_theory if settings["preset"] == "theory" else 0.0
     ridge = settings["ridge"]
@@ -206,7 +214,22 @@ def resolved(
         require_at_least('ridge (with preset="theory" and a dictionary)', ridge, least)
     own = as_kernel(kernel)
     probe(own, points.glance(PROBED))
+    if settings["deterministic"]:
+        variance = float(own.diagonal(points.glance(PROBED)).max())
+        least = max(least, DEFAULTS.exact_ridge * variance)
     return ResolvedSettings(points, own, noise, ridge or max(noise**2, least), settings)
+
+
+def noise_of(noise_std: object, given: RunSettings) -> float:
+    """Return the noise of one evaluation, which may be 0 where values are deterministic."""
+    if given["deterministic"]:
+        return require_at_least("noise_std", noise_std, 0.0)
+    if require_number("noise_std", noise_std) == 0:
+        raise ArgumentError(
+            f"noise_std must be above 0, got {noise_std!r}. Where the same candidate always has "
+            "the same value, say deterministic=True."
+        )
+    return require_positive("noise_std", noise_std)
 
 
 def _require_candidates(width: Width | None, points: Points) -> None:

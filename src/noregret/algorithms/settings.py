@@ -25,6 +25,7 @@ from noregret.errors import (
     ArgumentError,
     require_choice,
     require_count,
+    require_flag,
     require_number,
     require_positive,
     require_probability,
@@ -83,6 +84,13 @@ class RunSettings(TypedDict, total=False):
         require_count,
         "evaluations that one candidate can have, those under way counted in; any number if not "
         "given",
+    ]
+    deterministic: Annotated[
+        bool,
+        False,
+        require_flag,
+        "the same candidate always has the same value: nothing is evaluated twice, values that "
+        "contradict each other are refused, and noise_std may be 0",
     ]
 
 

@@ -85,6 +85,12 @@ class Ledger:
         np.add.at(self.sums, place, counts * apart)
         np.add.at(self.squares, place, counts * apart**2)
 
+    def first_values(self, rows: Indices) -> Vector:
+        """Return the first value told of each row, NaN where there is none."""
+        place = np.append(self._place, 0)[np.minimum(rows, len(self._place))]
+        found: Vector = np.append(np.nan, self.firsts)[place]
+        return found
+
     def _enter(self, rows: Indices, values: Vector) -> None:
         """Give each row not seen before a place, in the order told, with its first value."""
         beyond = int(rows.max(initial=-1)) + 1

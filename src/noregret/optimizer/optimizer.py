@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from time import perf_counter
@@ -18,6 +19,7 @@ from noregret.errors import (
 from noregret.kernels import Kernel, as_kernel
 from noregret.optimizer import results, storage
 from noregret.optimizer.batch import Batch
+from noregret.optimizer.deterministic import at_most
 from noregret.optimizer.explanation import Explanation, explained
 from noregret.optimizer.feedback import Feedback
 from noregret.optimizer.history import History
@@ -84,16 +86,20 @@ class Optimizer(History):
         goal: Goal = "max",
         offset: float = 0.0,
         at_most_each: int | None = None,
+        deterministic: bool = False,
     ) -> None:
         require_count("seed", seed, least=0)
-        if at_most_each is not None:
-            at_most_each = require_count("at_most_each", at_most_each)
+        most = at_most(at_most_each, deterministic)
         sign = 1.0 if require_choice("goal", goal, ("max", "min")) == "max" else -1.0
         units = results.Units(sign, require_number("offset", offset))
         self._lock = RLock()
         self._policy = as_policy(policy)
         self._state: Any = policy.begin()
-        self._run_state = RunState.opened(Points.of(pool), units, int(seed), at_most_each)
+        self._run_state = replace(
+            RunState.opened(Points.of(pool), units, int(seed)),
+            at_most_each=most,
+            deterministic=deterministic,
+        )
         self._seen: tuple[ModelView | None, Evidence] | None = None  # until something changes
 
     def __getstate__(self) -> dict[str, Any]:

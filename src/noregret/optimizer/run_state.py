@@ -13,6 +13,7 @@ import numpy.typing as npt
 from noregret.arrays import Indices, Mask, Rows, Vector, extended, read_only
 from noregret.errors import ArgumentError, TellError
 from noregret.optimizer.batch import Batch
+from noregret.optimizer.deterministic import require_same_values
 from noregret.optimizer.feedback import Feedback
 from noregret.optimizer.ledger import MOST_VALUE, Ledger
 from noregret.optimizer.pending import (
@@ -138,15 +139,13 @@ class RunState:
     records: Records
     excluded: Mask  # (N,)
     at_most_each: int | None = None  # evaluations of one candidate, told and under way
+    deterministic: bool = False  # whether the same candidate always has the same value
 
     @classmethod
-    def opened(
-        cls, points: Points, units: Units, seed: int, at_most_each: int | None = None
-    ) -> RunState:
+    def opened(cls, points: Points, units: Units, seed: int) -> RunState:
         """Return the state of a run that nothing was told of."""
         ledger, excluded = Ledger(points.candidates), np.zeros(points.candidates, dtype=np.bool_)
-        pending, records = PendingBatches(), Records()
-        return cls(points, units, seed, ledger, pending, records, excluded, at_most_each)
+        return cls(points, units, seed, ledger, PendingBatches(), Records(), excluded)
 
     def hand_out(
         self, worker: str, proposal: Proposal, *, asked: float, now: float
@@ -205,6 +204,7 @@ class RunState:
         inside = self._inwards(numbers)
         new = self.pending.untold(pending, positions, numbers)
         rows, lost = pending.rows_of(positions[new]), failed[new]
+        self._require_same(rows[~lost], inside[new][~lost])
         self.ledger.add(rows[~lost], inside[new][~lost])
         self.pending.settle(pending, positions[new], numbers[new], lost)
         pending.receipts.append((start, stop, digest))
@@ -212,8 +212,10 @@ class RunState:
     def _tell_values(self, given: Indices | Rows, told: Feedback) -> None:
         """Enter one value per id, or per point."""
         numbers, failed = told.parsed(len(given), "tell(ids, values)")
-        inside, rows = self._inwards(numbers), self._met(given)
+        inside = self._inwards(numbers)
         good = ~failed if failed.any() else slice(None)  # a slice copies nothing
+        self._require_same(given[good], inside[good])
+        rows = self._met(given)
         self.ledger.add(rows[good], inside[good])
         for some, lost in ((good, False), (failed, True)):
             for row, count in tallied(rows[some]):
@@ -222,13 +224,21 @@ class RunState:
     def _tell_means(self, given: Indices | Rows, told: Feedback) -> None:
         """Enter averages of several values each."""
         averages, whole = told.averaged(len(given))
-        inside, rows = self._inwards(averages), self._met(given)
+        inside = self._inwards(averages)
+        self._require_same(given, inside)
+        rows = self._met(given)
         self.ledger.add_means(rows, inside, whole)
         unique, place = np.unique(rows, return_inverse=True)
         totals = np.zeros(len(unique), dtype=np.int64)
         np.add.at(totals, place, whole)
         for row, count in zip(unique.tolist(), totals.tolist(), strict=True):
             self.pending.settle_by_row(row, count, failed=False)
+
+    def _require_same(self, given: Indices | Rows, values: Vector) -> None:
+        """Raise where values contradict each other, though they are said to be deterministic."""
+        if self.deterministic:
+            rows = self.points.lookup(cast(Rows, given)) if given.ndim == 2 else given
+            require_same_values(self.ledger, cast(Indices, rows), values, self.units.outwards)
 
     def fail(self, batch: object) -> None:
         """Enter that what is open of a batch has failed."""

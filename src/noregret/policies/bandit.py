@@ -271,9 +271,10 @@ class BanditView(ModelView):
         points, belief = counted(len(self._evidence.told), "unique point"), "Exact posterior on"
         if not isinstance(posterior, ExactPosterior):
             belief = f"Posterior through a dictionary of {len(posterior.basis)} of"
+        noise = f"noise {posterior.noise_std:.3g} per evaluation"
         return (
-            f"{belief} {points}; kernel {posterior.kernel!r}; noise {posterior.noise_std:.3g} per "
-            "evaluation.",
+            f"{belief} {points}; kernel {posterior.kernel!r}; "
+            f"{noise if posterior.noise_std else 'no noise'}.",
             f"After the start, choices have the highest {SCORES.get(self.score, self.score)}, "
             f"with beta = {self.beta:.3g} by {type(bandit.width).__name__}; a batch ends by the "
             f"rule {bandit.batching!r}.",

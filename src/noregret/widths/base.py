@@ -98,7 +98,11 @@ def norm_is_bounded(inputs: WidthInputs, band: Width) -> Assumptions:
     holds = False if is_refuted(inputs, band) else None
     return (
         Assumption(f"f − offset has an RKHS norm of at most norm_bound = {F:g}", holds),
-        Assumption(f"noise is sub-Gaussian with {told_noise(inputs)}"),
+        Assumption(
+            f"noise is sub-Gaussian with {told_noise(inputs)}"
+            if inputs.posterior.noise_std
+            else "there is no noise"
+        ),
     )
 
 

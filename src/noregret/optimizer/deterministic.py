@@ -1,0 +1,48 @@
+"""Where the same candidate always has the same value: one evaluation says all there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from noregret.arrays import Indices, Vector
+from noregret.errors import ArgumentError, TellError, require_count, require_flag
+from noregret.optimizer.ledger import Ledger
+
+ROUNDING = 1e-6  # of the largest value, by which values of one candidate may differ: float32
+
+
+def at_most(at_most_each: object, deterministic: object) -> int | None:
+    """Check what limits evaluations of one candidate, and return their number."""
+    most = None if at_most_each is None else require_count("at_most_each", at_most_each)
+    if not require_flag("deterministic", deterministic):
+        return most
+    if most is not None and most > 1:
+        raise ArgumentError(
+            f"deterministic=True evaluates no candidate twice, at_most_each={most} allows it. Give "
+            "one of the two."
+        )
+    return 1
+
+
+def require_same_values(
+    ledger: Ledger, rows: Indices, values: Vector, told: Callable[[Vector], Vector]
+) -> None:
+    """Raise where a candidate is told another value than before, or two at once.
+
+    `told` turns values back into what the user said.
+    """
+    _, first, place = np.unique(rows, return_index=True, return_inverse=True)
+    expected = ledger.first_values(rows)
+    expected = np.where(np.isnan(expected), values[first][place], expected)
+    found, before, known = told(values), told(expected), told(ledger.firsts)
+    largest = max(float(np.abs(some).max(initial=0.0)) for some in (found, known))
+    wrong = np.flatnonzero(np.abs(found - before) > ROUNDING * largest)
+    if wrong.size:
+        at = int(wrong[0])
+        raise TellError(
+            f"value {at} told is {found[at]:.10g}, of a candidate of value {before[at]:.10g}: "
+            "with deterministic=True the same candidate always has the same value. If one of the "
+            "two is wrong, leave it out; if values scatter, leave out deterministic=True."
+        )

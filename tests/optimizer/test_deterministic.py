@@ -1,0 +1,178 @@
+"""The same candidate always has the same value: one evaluation says all there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import noregret as nr
+from noregret.errors import ArgumentError, ExhaustedError, TellError
+from strategies import kernels
+
+X = np.random.default_rng(8).random((30, 2))
+POOL = nr.Pool(X)
+F = np.sin(5 * X[:, 0]) * X[:, 1]
+MODEL: dict[str, Any] = {"kernel": nr.RBF(0.3), "noise_std": 0, "deterministic": True}
+MODELS: dict[str, Callable[..., nr.Optimizer]] = {
+    "gp_ucb": nr.gp_ucb,
+    "gp_ei": nr.gp_ei,
+    "plate": partial(nr.gp_bucb, rule=nr.FixedSize(5)),
+    "gp_bucb": nr.gp_bucb,
+    "bkb": nr.bkb,
+    "bbkb": nr.bbkb,
+    "bbkb-local": partial(nr.bbkb, rule="local", dictionary="sticky"),
+    "mini_gp_ucb": nr.mini_gp_ucb,
+    "mini_gp_ei": nr.mini_gp_ei,
+    "batch_thompson": partial(nr.batch_thompson, batch_size=4),
+    "ts_qff": partial(nr.ts_qff, batch_size=3),
+    "lin_ucb": partial(nr.lin_ucb, bias=1.0),
+}
+OTHERS: dict[str, Callable[..., nr.Optimizer]] = {
+    "uniform": partial(nr.uniform, batch_size=4),
+    "random_search": nr.random_search,
+    "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=4),
+    "evolution": partial(nr.regularized_evolution, population=4, sample=2),
+}
+
+
+def sure(name: str, pool: nr.Pool = POOL) -> nr.Optimizer:
+    if name in OTHERS:
+        return OTHERS[name](pool, deterministic=True)
+    given = {k: v for k, v in MODEL.items() if (k, name) != ("kernel", "lin_ucb")}
+    return MODELS[name](pool, **given)
+
+
+@pytest.mark.parametrize("name", [*MODELS, *OTHERS])
+def test_nothing_is_evaluated_twice_and_the_best_is_found(name: str) -> None:
+    """A simulation run twice is a night lost; when all have run, the best of them is known."""
+    optimizer = sure(name)
+    while optimizer.evaluations < 30:
+        batch = optimizer.ask(at_most=7)
+        optimizer.tell(batch, F[np.asarray(batch.sequence, dtype=np.int64)])
+    with pytest.raises(ExhaustedError, match="every candidate that is not excluded was evaluated"):
+        optimizer.ask()
+    assert sorted(np.asarray(optimizer.sequence).tolist()) == list(range(30))
+    best = optimizer.best()
+    assert F[int(best.id)] >= F.max() - (1e-3 if name != "lin_ucb" else np.inf)
+    if name in MODELS and name not in ("lin_ucb", "bkb", "ts_qff") and "bbkb" not in name:
+        assert best.mean == pytest.approx(F.max(), abs=1e-3)  # stable, with a ridge of 10⁻⁶
+
+
+@given(kernels(2), st.integers(0, 2**20))
+def test_without_noise_the_band_holds_for_sure(kernel: nr.Kernel, seed: int) -> None:
+    """|f − μ| ≤ F·σ for every f of norm F, though σ has a ridge: no chance is left."""
+    rng = np.random.default_rng(seed)
+    C, a = rng.random((6, 2)), rng.standard_normal(6)
+    norm = float(np.sqrt(a @ kernel(C, C) @ a))
+    truth = kernel(X, C) @ a
+    optimizer = nr.gp_ucb(POOL, kernel=kernel, noise_std=0, deterministic=True, norm_bound=norm)
+    for _ in range(12):
+        batch = optimizer.ask()
+        optimizer.tell(batch, truth[batch.ids])
+    view = optimizer.posterior
+    assert view.beta == pytest.approx(norm)
+    reach = norm * np.sqrt(view.variance(X)) + 1e-6 * norm
+    assert (np.abs(view.mean(X) - truth) <= reach).all()
+    best, certificate = optimizer.best(), optimizer.certificate()
+    assert truth.max() - truth[int(best.id)] <= certificate.gap + 2e-6 * norm
+    assert "there is no noise" in str(certificate)
+
+
+@pytest.mark.parametrize(
+    "tell",
+    [
+        lambda opt: opt.tell([4], [0.6]),
+        lambda opt: opt.tell([7, 4], [0.1, 0.4]),
+        lambda opt: opt.tell([8, 8], [0.1, 0.2]),
+        lambda opt: opt.tell([4], means=[0.7], counts=[3]),
+        lambda opt: opt.tell(X[[9, 4]], [0.3, 0.4]),
+        lambda opt: opt.tell([[2.0, 2.0], [2.0, 2.0]], [0.3, 0.4]),
+    ],
+)
+def test_values_that_contradict_each_other_are_refused(
+    tell: Callable[[nr.Optimizer], None],
+) -> None:
+    """One of the two is wrong, and nobody but the user can know which; nothing is taken in."""
+    optimizer = nr.gp_ucb(POOL, **MODEL)
+    optimizer.tell([4, 5], [0.5, 2.0])
+    before = optimizer.evaluated, len(optimizer.evidence.points)
+    with pytest.raises(TellError, match=r"deterministic=True the same candidate always has"):
+        tell(optimizer)
+    assert optimizer.evaluated.ids == before[0].ids
+    assert len(optimizer.evidence.points) == before[1]
+
+
+def test_a_contradiction_names_both_values_in_the_users_units() -> None:
+    """Minimising, with an offset: the numbers are those that were told."""
+    optimizer = nr.uniform(POOL, deterministic=True, goal="min", offset=7.0)
+    batch = optimizer.ask()
+    optimizer.tell(batch, [8.25])
+    with pytest.raises(TellError, match=r"value 0 told is 8\.5, of a candidate of value 8\.25"):
+        optimizer.tell(batch.ids, [8.5])
+
+
+def test_the_same_value_again_is_welcome() -> None:
+    """A result that is sent twice, or rounded to single precision, contradicts nothing."""
+    optimizer = nr.gp_ucb(POOL, **MODEL)
+    optimizer.tell([4, 5, 6], [0.1, -3.0, 1e-17])
+    optimizer.tell([4, 5, 6, 4], [float(np.float32(0.1)), -3.0, 0.0, nr.FAILED])
+    assert optimizer.evaluations == 6
+
+
+def test_it_is_at_most_one_of_each_with_a_small_ridge() -> None:
+    """The word adds nothing to the choices but the cap and a ridge that rounding needs."""
+    make = partial(nr.gp_ei, POOL, kernel=4.0 * nr.RBF(0.3), norm_bound=2.0)
+    one = make(noise_std=0.0, deterministic=True)
+    other = make(noise_std=1e-9, ridge=4e-6, at_most_each=1)
+    for _ in range(15):
+        a, b = one.ask(), other.ask()
+        assert a.ids.tolist() == b.ids.tolist()
+        one.tell(a, F[a.ids])
+        other.tell(b, F[b.ids])
+
+
+def test_noise_may_be_told_all_the_same() -> None:
+    """What features do not say is noise to the model, though the same candidate repeats itself."""
+    optimizer = nr.gp_ucb(POOL, kernel=nr.RBF(0.3), noise_std=0.2, deterministic=True)
+    assert optimizer.look().posterior.ridge == pytest.approx(0.04)
+
+
+@pytest.mark.parametrize("make", [nr.uniform, nr.auto, partial(nr.gp_ucb, **MODEL)])
+def test_contradictory_settings_are_refused(make: Callable[..., nr.Optimizer]) -> None:
+    """Who says both means one of them."""
+    with pytest.raises(ArgumentError, match=r"at_most_each=3 allows it. Give one of the two"):
+        make(POOL, at_most_each=3, **({} if isinstance(make, partial) else {"deterministic": True}))
+    make(POOL, at_most_each=1, **({} if isinstance(make, partial) else {"deterministic": True}))
+
+
+def test_no_noise_needs_the_word() -> None:
+    """Without it a noise of 0 would make every batch of MINI endless."""
+    with pytest.raises(ArgumentError, match=r"noise_std must be above 0, got 0\..*deterministic"):
+        nr.gp_ucb(POOL, kernel=nr.RBF(0.3), noise_std=0)
+    with pytest.raises(ArgumentError, match=r"noise_std must be at least 0\.0, got -1"):
+        nr.gp_ucb(POOL, kernel=nr.RBF(0.3), noise_std=-1, deterministic=True)
+
+
+def test_a_saved_run_remembers_it(tmp_path: Path) -> None:
+    """What was promised before the night holds after it."""
+    optimizer = nr.gp_ucb(POOL, **MODEL)
+    optimizer.tell([4], [0.5])
+    optimizer.save(tmp_path / "run")
+    again = nr.load(tmp_path / "run", pool=POOL)
+    assert again.ask().ids.tolist() == optimizer.ask().ids.tolist()
+    with pytest.raises(TellError, match="deterministic=True"):
+        again.tell([4], [0.6])
+
+
+def test_auto_takes_values_that_contradict_its_word() -> None:
+    """It learns noise from them and says so; the others believe what they are told."""
+    optimizer = nr.auto(POOL, deterministic=True)
+    optimizer.tell([4, 4], [0.5, 0.9])
+    assert optimizer.evaluations == 2
