@@ -157,7 +157,8 @@ class StepByStepBBKB:
 
     `draws(step, n)` gives the uniform numbers for the dictionary of the step-th opened batch. With
     `stays`, MINI 2022, Algorithm 2, on its posterior: the first choice of a batch as often as
-    line 4 says, and nothing else; no C̃ in the width.
+    line 4 says, and nothing else; no C̃ in the width. With a `number` of every row, BKB 2019, §3.2,
+    "Incremental dictionary update": members and what was told since are in while it is below p̃.
     """
 
     kernel: Kernel
@@ -171,6 +172,11 @@ class StepByStepBBKB:
     draws: Callable[[int, int], Vector]
     score: Callable[[Vector, Vector, float], Vector] = upper
     stays: bool = False
+    number: Callable[[int], float] | None = None
+
+    def __post_init__(self) -> None:
+        self.members: set[int] = set()
+        self.counted: dict[int, float] = {}
 
     def run(self, first: int, value_of: Callable[[int], float], T: int) -> list[list[int]]:
         """Return the batches after the first candidate was evaluated once."""
@@ -208,9 +214,19 @@ class StepByStepBBKB:
         else:
             var = self.kernel.diagonal(self.pool[unique])
         p = np.minimum(1, w * self.oversample * var / self.ridge)
-        chosen = np.flatnonzero(self.draws(step, len(unique)) < p)
+        looked = np.arange(len(unique))
+        if self.number is None:
+            numbers = self.draws(step, len(unique))
+        else:
+            numbers = np.array([self.number(row) for row in unique])
+            told = [self.counted.get(row) != w[i] for i, row in enumerate(unique)]
+            again = [row in self.members for row in unique]
+            looked = np.flatnonzero(np.array(told) | np.array(again))
+        chosen = looked[numbers[looked] < p[looked]]
         if not len(chosen):
-            chosen = np.array([np.argmax(p)])
+            chosen = looked[[np.argmax(p[looked])]]
+        self.members = {unique[i] for i in chosen}
+        self.counted = dict(zip(unique, w.tolist(), strict=True))
         S = self.pool[np.array(unique)[chosen]]
         return DenseNystrom(self.kernel, self.ridge, S, self.pool[history], np.array(values))
 

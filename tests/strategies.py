@@ -40,6 +40,8 @@ MODELS: dict[str, Callable[..., nr.Optimizer]] = {
         acquisition=nr.KnowledgeGradient(ahead=20.0, noise=0.5),
         width=nr.ConstantWidth(1.0),
     ),
+    "bkb-incremental": partial(nr.bkb, dictionary="incremental", oversample=1.0),
+    "bbkb-incremental": partial(nr.bbkb, dictionary="incremental", rule="local"),
     "thompson-three": partial(nr.batch_thompson, batch_size=3),
     "thompson-product": partial(nr.batch_thompson, rule="product"),
     "thompson-local": partial(nr.batch_thompson, rule="local", posterior="nystrom"),
@@ -53,6 +55,13 @@ MODELS: dict[str, Callable[..., nr.Optimizer]] = {
         acquisition=nr.KnowledgeGradient(ahead=20.0, noise=0.5),
         width=nr.ConstantWidth(1.0),
         posterior="nystrom",
+    ),
+    "mini-incremental": partial(
+        nr.mini,
+        acquisition=nr.ExpectedImprovement(),
+        posterior="nystrom",
+        dictionary="incremental",
+        oversample=1.0,
     ),
     "mini-thompson-nystrom": partial(nr.mini, acquisition=nr.Thompson(), posterior="nystrom"),
 }

@@ -182,7 +182,7 @@ OWN: dict[str, dict[str, object]] = {
     "gp_ucb": {},
     "gp_ei": {},
     "gp_bucb": {"limit": 2.0, "rule": "product"},
-    "bkb": {"oversample": None},
+    "bkb": {"oversample": None, "dictionary": "fresh"},
     "bbkb": {
         **{"limit": 2.0, "rule": "global", "acquisition": None},
         **{"oversample": None, "dictionary": "fresh"},

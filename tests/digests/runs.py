@@ -69,6 +69,7 @@ MODELS: dict[str, Make] = {
     "bbkb-global": model(nr.bbkb),
     "bbkb-local": model(nr.bbkb, rule="local"),
     "bbkb-sticky": model(nr.bbkb, dictionary="sticky"),
+    "bbkb-incremental": model(nr.bbkb, dictionary="incremental", oversample=1.0),
     "bbkb-ei": model(nr.bbkb, acquisition=nr.ExpectedImprovement()),
     "bbkb-gradient": gradient(nr.bbkb),
     "bbkb-thompson": model(nr.bbkb, acquisition=nr.Thompson(), rule="local"),
@@ -117,6 +118,11 @@ OPTIONS: dict[str, Make] = {
     "rule-repeat": model(nr.gp_bucb, rule=nr.Repeat(5.0)),
     "rule-local-wide": model(nr.gp_bucb, rule="local", limit=6.0),
     "oversample-bkb": model(nr.bkb, oversample=1.0),
+    "incremental-bkb": model(nr.bkb, dictionary="incremental", oversample=1.0),
+    "incremental-mini": model(
+        nr.mini, acquisition=nr.UCB(), posterior="nystrom", dictionary="incremental"
+    ),
+    "incremental-theory": model(nr.bbkb, dictionary="incremental", preset="theory"),
     "oversample-global": sparse(limit=4.0),
     "oversample-local": sparse(rule="local", limit=4.0),
     "oversample-sticky": sparse(dictionary="sticky"),
@@ -183,6 +189,7 @@ AUTO: dict[str, tuple[Make, str, int]] = {
 }
 MANY: dict[str, Make] = {
     "auto": auto(),
+    "bbkb-incremental": model(nr.bbkb, dictionary="incremental", oversample=1.0),
     "auto-workers": auto(workers=4),
     "auto-safe": auto(attitude="safe"),
     "auto-switch_cost": auto(switch_cost=3.0),

@@ -36,7 +36,8 @@ class Story:
         return self.values[rows] + self.noise_std * rng.standard_normal(len(rows))
 
     def optimizer(self, name: str, **settings: int) -> nr.Optimizer:
-        limit = {} if name in ("gp_ucb", "gp_ei", "bkb") else {"limit": self.limit}
+        without = ("gp_ucb", "gp_ei", "bkb", "bkb-incremental")
+        limit = {} if name in without else {"limit": self.limit}
         return MODELS[name](
             nr.Pool(self.X),
             kernel=self.kernel,

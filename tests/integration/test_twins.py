@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.policies import Purpose, stream
+from noregret.posteriors.incremental import point_numbers
 from slow_references import StepByStepBBKB, improvement, swapped, upper
 from strategies import RKHSProblem, drive, rkhs_problem, rounds
 
@@ -112,6 +113,29 @@ def test_mini_through_a_dictionary_is_its_pseudo_code_step_by_step(
         **shared,  # type: ignore[arg-type]  # settings as a dict
     )
     assert_step_by_step(optimizer, p, seed, score=SCORES[how], stays=True, **shared)
+
+
+@given(
+    seeds,
+    st.sampled_from([1.0, 2.0, 4.0]),
+    st.sampled_from([0.5, 1.0, 4.0]),
+    st.sampled_from(["bbkb", "mini"]),
+)
+def test_an_incremental_dictionary_is_thinned_step_by_step(
+    seed: int, limit: float, q: float, name: str
+) -> None:
+    """BKB 2019, §3.2: one number a point for the whole run, members and what is new looked at."""
+    limit = max(limit, 1.2) if name == "mini" else limit
+    p = rkhs_problem(seed, candidates=30, lengthscale=0.4, noise_std=0.5)
+    shared: dict[str, Any] = {"noise_std": p.noise_std, "limit": limit, "oversample": q}
+    shared |= {"delta": 0.05}
+    mini = partial(nr.mini, acquisition=nr.UCB(), posterior="nystrom")
+    make: Any = mini if name == "mini" else nr.bbkb
+    optimizer = make(p.pool, kernel=p.kernel, seed=seed, dictionary="incremental", **shared)
+    key = int(stream(seed, Purpose.DICTIONARY, 0).integers(1, 1 << 62))
+    numbers = point_numbers(np.arange(30), key)
+    stays = name == "mini"
+    assert_step_by_step(optimizer, p, seed, stays=stays, number=numbers.__getitem__, **shared)
 
 
 def assert_step_by_step(optimizer: nr.Optimizer, p: RKHSProblem, seed: int, **twin: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -12,7 +14,7 @@ from noregret.acquisitions import Mean, Uncertainty
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.posterior_caches import NystromCache, Work
 from noregret.posteriors import NystromPosterior, Observations, subset
-from strategies import Scene, scenes
+from strategies import Scene, nystrom_prior, scenes
 
 # Both roads to a variance lose as many digits as the dictionary's Gram matrix has too many.
 LOOSE = 1e-7
@@ -97,6 +99,34 @@ def test_a_fresh_dictionary_that_grows_is_carried_on(room: int) -> None:
     assert passes(35, 36, w, ridge=0.2)
     assert passes(30, 36, w, ridge=0.2)  # members left, and the next may leave as well
     assert passes(31, 37, w, ridge=0.2)
+
+
+@pytest.mark.parametrize("room", [0, 100])
+def test_an_incremental_dictionary_is_carried_on_where_members_go_and_come(room: int) -> None:
+    """A pass over the pool for each would cost O(N·m²), and one slip would stay for ever."""
+    rng = np.random.default_rng(1)
+    X = rng.random((300, 2))
+    prior = replace(nystrom_prior(KERNEL, 0.5, q=0.7), incremental=True)
+    w = np.where(np.arange(300) < 40, 1.0, 0.0)
+    order, work = np.arange(40), Work()
+    posterior, left, came, passed = prior, 0, 0, 0
+    cache = NystromCache(nr.Pool(X), work, 8 * room * len(X))
+    for step in range(60):
+        points = Observations(order, X[order], w[order], np.sin(9 * X[order, 0]))
+        before = set(posterior.members.rows.tolist())
+        posterior = posterior.condition(points, Observations.none(2), np.random.default_rng(step))
+        now = set(posterior.members.rows.tolist())
+        scanned = work.scanned
+        cache.follow(posterior)
+        cache.ceilings(nr.UCB(), 2.0, 0.0, 1e9)
+        if step > 1:  # many leave at first, and a pass is as fast
+            left, came = left + bool(before - now), came + bool(now - before)
+            passed += work.scanned > scanned
+        is_the_posterior_at(cache, posterior, X, np.arange(300))
+        row = int(rng.integers(0, 300))
+        w[row] += 1.0
+        order = order if row in order else np.append(order, row)
+    assert (left > 5, came > 5, passed) == (True, True, 0)
 
 
 @pytest.mark.parametrize("room", [0, 100])

@@ -42,7 +42,7 @@ from noregret.widths import (
 )
 
 Held: TypeAlias = Literal["exact", "nystrom"]
-Dictionary: TypeAlias = Literal["fresh", "sticky"]
+Dictionary: TypeAlias = Literal["fresh", "sticky", "incremental"]
 PROBED = 64  # candidates on which a kernel is tried before a run starts
 
 
@@ -95,6 +95,7 @@ class ResolvedSettings:
             dim=self.pool.dim,
             oversample=Oversample(value, not plain, self.given["horizon"], self.delta),
             sticky=dictionary == "sticky",
+            incremental=dictionary == "incremental",
         )
 
     def belief(

@@ -30,9 +30,12 @@ def bkb(
     kernel: Kernel,
     noise_std: float,
     oversample: float | None = None,
+    dictionary: Dictionary = "fresh",
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """GP-UCB on a Nyström posterior whose dictionary is drawn again at every step.
+
+    `dictionary` is as in `bbkb`.
 
     Source: Calandriello et al., COLT 2019, Algorithm 1.
 
@@ -46,7 +49,7 @@ def bkb(
     p = resolved(pool, kernel, noise_std, settings)
     theorem = BKBWidth(p.delta, p.kappa_squared)
     width: Width = theorem if p.theory else BKBExperimentsWidth(p.delta)
-    prior = p.nystrom(oversample, per_log=6 * ALPHA / EPSILON**2)
+    prior = p.nystrom(oversample, per_log=6 * ALPHA / EPSILON**2, dictionary=dictionary)
     return p.optimizer(prior, UCB(), width, FixedSize(1), band=theorem)
 
 
@@ -69,7 +72,10 @@ def bbkb(
     evaluation. `rule="local"` gives larger ones and costs more. `limit` is C̃ and `oversample` q̄ of
     the paper. A "fresh" dictionary is drawn from scratch for every batch, as in the paper; members
     of a "sticky" one stay: what changed is then passed over in O(N·m) each, but the theorem does
-    not bound its size.
+    not bound its size. An "incremental" one is thinned and added to as probabilities change (BKB
+    2019, §3.2): a batch then costs O((N + n)·m) for a few members that go and come, where a fresh
+    one costs O((N + n)·m²) on n unique points. Whether variances stay accurate, the paper leaves
+    open, and the certificate says so.
 
     In place of the upper confidence bound another `acquisition` may choose. Expected improvement
     with the theorem's width has regret of the same order up to √log t (docs/papers/bbkb.md).

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from noregret.acquisitions import Acquisition
-from noregret.arrays import Indices, Matrix, Vector
+from noregret.arrays import Indices, Matrix, Vector, positions
 from noregret.kernels import Kernel
 from noregret.pools import Candidates
 from noregret.posterior_caches.base import Work, bring, log_restart, priors
@@ -36,7 +36,8 @@ class NystromCache:
     whose bound falls below what the best will reach is not looked at further.
 
     Where members stay, a posterior differs from the last by few columns (`changed`), and every row
-    is carried on: O(N·m) per column. Sticky members always stay; fresh ones too while all that was
+    is carried on: O(N·m) per column. Sticky members always stay, incremental ones most of the time;
+    fresh ones too while all that was
     told is drawn, as where variances are far above the ridge, so that once they have stayed no row
     is left out.
     """
@@ -67,8 +68,11 @@ class NystromCache:
         if posterior.kernel is not self._kernel:
             self._kernel = posterior.kernel
             priors(posterior.kernel, self._pool, self.prior)
+        if last is not None and self._sharp and posterior.incremental:
+            last = self._left_by(posterior, last)
         moved = changed(posterior, last) if last is not None and self._sharp else None
-        self._stays = posterior.sticky or (last is not None and has_grown(posterior, last))
+        stays = posterior.sticky or posterior.incremental
+        self._stays = stays or (last is not None and has_grown(posterior, last))
         self._columns.follow(posterior.kernel, posterior.members)
         self._T, self._weights = None, posterior.mean_weights()
         self._pairs = Pairs(self._pool, posterior)
@@ -142,6 +146,19 @@ class NystromCache:
         parallel_map(advance, self._columns.pieces)
         self._work.product(len(self.mean), W.shape[1], len(W))
         self._work.refreshed += len(self.mean)
+
+    def _left_by(self, p: NystromPosterior, last: NystromPosterior) -> NystromPosterior | None:
+        """Carry every row on to `last` without the members that p lacks, and return that."""
+        kept = positions(p.members.rows, last.members.rows)
+        kept = kept[kept >= 0]
+        gone = np.setdiff1d(np.arange(len(last.members)), kept)
+        if not gone.size:
+            return last
+        left = None if 4 * len(gone) > len(kept) else lost(last, gone)
+        if left is None:
+            return None
+        self._advance(left, np.repeat([1.0, -1.0], len(gone)))
+        return last.without(kept)
 
     def _compute(self, T: Matrix, rows: Indices) -> Work:
         """Compute (1) for rows."""
@@ -226,11 +243,27 @@ def changed(p: NystromPosterior, old: NystromPosterior) -> tuple[Matrix, Vector]
     half = cholesky.solve_lower(p.LS, unit)
     if float(np.diag(p.LS)[m_old:].min(initial=np.inf)) < CLOSE * float(p.LS[0, 0]):
         return None  # a new member all but explained by the others has inverses of no digits
-    parts.append(_bordered(cholesky.solve_upper(p.LS, half), m_old))
+    parts.append(_bordered(cholesky.solve_upper(p.LS, half), slice(m_old, None)))
     both = cholesky.solve_upper(p.LS, cholesky.solve(p.R, half))
-    parts.append(np.sqrt(p.ridge) * _bordered(both, m_old))
+    parts.append(np.sqrt(p.ridge) * _bordered(both, slice(m_old, None)))
     signs = np.repeat([-1.0, -1.0, 1.0], [part.shape[1] for part in parts])
     return np.concatenate(parts, axis=1), signs
+
+
+def lost(p: NystromPosterior, gone: Indices) -> Matrix | None:
+    """Return weights U, one half of which adds to variances and one takes from them, as in (2).
+
+    Where members go, the terms leave that they would add to either inverse if they came last. None
+    where one is all but explained by the others.
+    """
+    unit = np.zeros((len(p.members), len(gone)), order="F")
+    unit[gone, np.arange(len(gone))] = 1.0
+    half = cholesky.solve_lower(p.LS, unit)
+    E = cholesky.solve_upper(p.LS, half)
+    if float(E[gone, np.arange(len(gone))].max()) * (CLOSE * float(p.LS[0, 0])) ** 2 > 1:
+        return None
+    both = cholesky.solve_upper(p.LS, cholesky.solve(p.R, half))
+    return np.concatenate([_bordered(E, gone), np.sqrt(p.ridge) * _bordered(both, gone)], axis=1)
 
 
 def by_points(p: NystromPosterior, X: Matrix, w: Vector, sign: float) -> Matrix:
@@ -246,9 +279,9 @@ def by_points(p: NystromPosterior, X: Matrix, w: Vector, sign: float) -> Matrix:
     return U
 
 
-def _bordered(E: Matrix, start: int) -> Matrix:
-    """Return E G⁻ᵀ with G Gᵀ = E[start:]: columns `start`… of an inverse, as a square root."""
-    block = (E[start:] + E[start:].T) / 2
+def _bordered(E: Matrix, at: slice | Indices) -> Matrix:
+    """Return E G⁻ᵀ with G Gᵀ = E[at]: columns `at` of an inverse, as a square root."""
+    block = (E[at] + E[at].T) / 2
     return cholesky.solve_lower(cholesky.factor(block), E.T).T
 
 

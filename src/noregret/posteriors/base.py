@@ -50,6 +50,27 @@ def subset(points: Observations, index: Indices) -> Observations:
     )
 
 
+def joined(above: Observations, below: Observations) -> Observations:
+    """Return points and others behind them."""
+    counts = None
+    if above.evaluations is not None or below.evaluations is not None:
+        counts = np.concatenate([above.counts, below.counts])
+    return Observations(
+        rows=np.concatenate([above.rows, below.rows]),
+        X=stacked(above.X, below.X),
+        w=np.concatenate([above.w, below.w]),
+        y=np.concatenate([above.y, below.y]),
+        evaluations=counts,
+    )
+
+
+def changed_since(before: Observations, now: Observations) -> Indices:
+    """Return the places of points that were told since: their weight is not what it was."""
+    w = np.zeros(len(now))
+    w[: len(before)] = before.w
+    return np.flatnonzero(now.w != w)
+
+
 def merged(told: Observations, open_: Observations) -> Observations:
     """Return told points with the open evaluations counted in; points only open stand last."""
     if not len(open_):

@@ -12,6 +12,8 @@ from noregret.arrays import Indices, Vector
 from noregret.errors import require_count, require_positive, require_probability
 from noregret.storable import storable
 
+MOST_NEW = 256  # members that points told since the last batch may add by today's variances
+
 
 @final
 @storable("Oversample")

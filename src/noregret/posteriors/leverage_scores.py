@@ -86,6 +86,20 @@ def bless(
         now = max(now / FINER, ridge)
 
 
+def estimated(
+    kernel: Kernel, points: Observations, ridge: float, q: float, rng: np.random.Generator
+) -> Vector:
+    """Return inclusion probabilities where too much is new for today's variances to tell.
+
+    A batch that a ratio rule closed adds at most about q̄·(limit − 1) members; history told at
+    once may add any number, and is thinned from coarse to fine instead (`bless`).
+    """
+    last = bless(kernel, points, ridge, q, rng)[-1]
+    p = np.zeros(len(points))  # given that the last level drew them
+    p[last.members] = np.minimum(1.0, q * last.leverages) / last.probabilities
+    return p
+
+
 def kernel_diagonal(kernel: Kernel, points: Observations) -> Vector:
     step = chunk_rows(points.X.shape[1])
     parts = [kernel.diagonal(points.X[at : at + step]) for at in range(0, len(points), step)]

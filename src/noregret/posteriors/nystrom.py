@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
@@ -12,14 +12,19 @@ from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Observations, least_norm, merged, subset
 from noregret.posteriors.cholesky import EPS
-from noregret.posteriors.dictionary import Oversample, inclusion_probabilities, sample_members
-from noregret.posteriors.leverage_scores import bless
+from noregret.posteriors.dictionary import (
+    MOST_NEW,
+    Oversample,
+    inclusion_probabilities,
+    sample_members,
+)
+from noregret.posteriors.gram import embedded_among, grown
+from noregret.posteriors.incremental import Sums, looked_at, point_numbers
+from noregret.posteriors.leverage_scores import estimated
 from noregret.storable import storable
 from noregret.threads import parallel_map
 
-MOST_GRAM = 2048  # points among which kernel values are kept
 TOGETHER = 4096  # points embedded together
-MOST_NEW = 256  # members that points told since the last batch may add by today's variances
 OUTGROWN = (
     3.0  # times the expected size of a draw at which a sticky dictionary is drawn from scratch
 )
@@ -66,8 +71,12 @@ class NystromPosterior:
     R: Matrix  # (m, m) factor of V
     theta: Vector  # (m,)
     gram: Matrix  # (n, n) k among the points, where they are not too many; else (0, 0)
-    observed_variances: Vector  # (n,) σ̃² at the points
+    observed_variances: Vector  # (n,) σ̃² at the points; none of an incremental dictionary
     sticky: bool = False
+    incremental: bool = False
+    key: int = 0  # from which every point has its number, once there is one
+    moment: Vector = field(default_factory=lambda: np.zeros(0))  # (m,) Zᵀ W ȳ
+    residual: float = 0.0  # Σ w(k − ‖z‖²)
 
     @classmethod
     def prior(
@@ -79,15 +88,17 @@ class NystromPosterior:
         dim: int,
         oversample: Oversample,
         sticky: bool = False,
+        incremental: bool = False,
     ) -> NystromPosterior:
         """Return the belief before any feedback: empty dictionary, mean 0, variance k(x, x).
 
         Members of a `sticky` dictionary stay beside those of each new draw, as long as they are not
         many more: the projection only grows, so that accuracy and regret are guaranteed as before,
-        but not the size.
+        but not the size. An `incremental` one is thinned and added to (`posteriors.incremental`).
         """
         none, M, v = Observations.none(dim), np.zeros((0, 0)), np.zeros(0)
-        return cls(kernel, noise_std, ridge, oversample, none, none, M, M, M, v, M, v, sticky)
+        own = sticky, incremental
+        return cls(kernel, noise_std, ridge, oversample, none, none, M, M, M, v, M, v, *own)
 
     def condition(
         self, told: Observations, open_: Observations, rng: np.random.Generator
@@ -100,30 +111,59 @@ class NystromPosterior:
         known = len(self.observed)
         assert np.array_equal(told.rows[:known], self.observed.rows)
         q = self.oversample.at(int(everyone.counts.sum()))
-        p = inclusion_probabilities(everyone.w, self._stale(everyone), self.ridge, q)
+        if self.incremental:
+            return self._thinned(told, everyone, q, rng)
+        p = inclusion_probabilities(everyone.w, self.stale(everyone), self.ridge, q)
         if float(p[known:].sum()) > MOST_NEW:
-            p = self._estimated(everyone, q, rng)
+            p = estimated(self.kernel, everyone, self.ridge, q, rng)
         drawn = sample_members(p, rng)
         if self.sticky:
             drawn = self._joined(drawn, everyone.rows, float(p.sum()))
         return self.rebuilt(told, subset(everyone, drawn))
 
-    def _stale(self, everyone: Observations) -> Vector:
+    def stale(self, everyone: Observations) -> Vector:
         """Return today's variance of everyone, as known of those that were told before."""
-        new, step = everyone.X[len(self.observed) :], chunk_rows(2 * max(len(self.members), 1))
-        parts = [self.variance(new[at : at + step]) for at in range(0, len(new), step)]
-        return np.concatenate([self.observed_variances, *parts])
+        new = everyone.X[len(self.observed) :]
+        return np.concatenate([self.observed_variances, self.variances(new)])
 
-    def _estimated(self, everyone: Observations, q: float, rng: np.random.Generator) -> Vector:
-        """Return inclusion probabilities where too much is new for today's variances to tell.
+    def variances(self, X: Matrix) -> Vector:
+        """Return the variance at any number of rows, a few at a time."""
+        step = chunk_rows(2 * max(len(self.members), 1))
+        parts = [self.variance(X[at : at + step]) for at in range(0, len(X), step)]
+        return np.concatenate([np.zeros(0), *parts])
 
-        A batch that a ratio rule closed adds at most about q̄·(limit − 1) members; history told at
-        once may add any number, and is thinned from coarse to fine instead (`bless`).
-        """
-        last = bless(self.kernel, everyone, self.ridge, q, rng)[-1]
-        p = np.zeros(len(everyone))  # given that the last level drew them
-        p[last.members] = np.minimum(1.0, q * last.leverages) / last.probabilities
-        return p
+    def _thinned(
+        self, told: Observations, everyone: Observations, q: float, rng: np.random.Generator
+    ) -> NystromPosterior:
+        """Look again at members and what was told since, as `posteriors.incremental` says."""
+        p = self if self.key else replace(self, key=int(rng.integers(1, 1 << 62)))
+        some = subset(everyone, looked_at(p.members.rows, p.observed, everyone))
+        chances = inclusion_probabilities(some.w, p.variances(some.X), p.ridge, q)
+        if float(chances[~np.isin(some.rows, p.observed.rows)].sum()) > MOST_NEW:
+            rough = sample_members(estimated(p.kernel, everyone, p.ridge, q, rng), rng)
+            p, some = p.rebuilt(told, subset(everyone, rough)), everyone
+            chances = inclusion_probabilities(some.w, p.variances(some.X), p.ridge, q)
+        kept = np.flatnonzero(point_numbers(some.rows, p.key) < chances)
+        if not kept.size and len(some):
+            kept = np.array([int(np.argmax(chances))])
+        return p._moved(told, subset(some, kept))
+
+    def _moved(self, told: Observations, dictionary: Observations) -> NystromPosterior:
+        """Believe `told` through some of today's members and others behind them."""
+        sums = Sums(self.members, self.LS, self.V, self.moment, self.residual)
+        moved = sums.through(dictionary, self.kernel, self.observed, told, self.ridge)
+        return self.rebuilt(told, dictionary) if moved is None else self._of(told, moved)
+
+    def without(self, kept: Indices) -> NystromPosterior:
+        """Believe the same through the members in these places alone: O(m³)."""
+        sums = Sums(self.members, self.LS, self.V, self.moment, self.residual)
+        return self._of(self.observed, sums.without(kept, self.ridge))
+
+    def _of(self, told: Observations, sums: Sums) -> NystromPosterior:
+        R = cholesky.factor(sums.V)
+        theta = cholesky.solve(R, sums.moment)
+        own = {name: getattr(sums, name) for name in ("members", "LS", "V", "moment", "residual")}
+        return replace(self, observed=told, R=R, theta=theta, **own)
 
     def _joined(self, drawn: Indices, rows: Indices, expected: float) -> Indices:
         """Return today's members and the drawn ones behind them; those alone if too many."""
@@ -134,7 +174,7 @@ class NystromPosterior:
 
     def rebuilt(self, told: Observations, dictionary: Observations) -> NystromPosterior:
         """Believe `told` through the given dictionary; dependent members are left out."""
-        gram = self._gram(told)
+        gram = grown(self.gram, self.kernel, self.observed.rows, told)
         places = positions(dictionary.rows, told.rows)
         known = len(gram) == len(told) and bool((places >= 0).all())
         KS = gram[np.ix_(places, places)] if known else self.kernel(dictionary.X, dictionary.X)
@@ -145,16 +185,22 @@ class NystromPosterior:
             return cholesky.solve_lower(LS, self.kernel(members.X, told.X[some]))
 
         parts = [slice(at, at + TOGETHER) for at in range(0, max(len(told), 1), TOGETHER)]
-        Z = [_among(gram, places[kept], LS)] if known else parallel_map(embedded, parts)  # (m, n)
+        Z = (
+            [embedded_among(gram, places[kept], LS)] if known else parallel_map(embedded, parts)
+        )  # (m, n)
         V, solved = self.ridge * np.eye(len(LS)), np.zeros(len(LS))
+        prior, residual = self.kernel.diagonal(told.X), 0.0
         for z, some in zip(Z, parts, strict=True):
             V += cholesky.square(z * np.sqrt(told.w[some]))
             solved += z @ (told.w[some] * told.y[some])
-        R, prior = cholesky.factor(V), self.kernel.diagonal(told.X)
+            if self.incremental:
+                residual += float(told.w[some] @ (prior[some] - np.einsum("ij,ij->j", z, z)))
+        R = cholesky.factor(V)
 
         def spreads(at: int) -> Vector:
             return _variances(prior[parts[at]], Z[at], R, self.ridge)
 
+        variances = [] if self.incremental else parallel_map(spreads, range(len(parts)))
         return replace(
             self,
             observed=told,
@@ -164,23 +210,10 @@ class NystromPosterior:
             R=R,
             theta=cholesky.solve(R, solved),
             gram=gram,
-            observed_variances=np.concatenate(parallel_map(spreads, range(len(parts)))),
+            observed_variances=np.concatenate([np.zeros(0), *variances]),
+            moment=solved,
+            residual=residual,
         )
-
-    def _gram(self, told: Observations) -> Matrix:
-        """Return k among told points, computing only what is new."""
-        n, known = len(told), len(self.gram)
-        if n > MOST_GRAM:
-            return np.zeros((0, 0))
-        if not np.array_equal(told.rows[:known], self.observed.rows[:known]):
-            known = 0
-        if n == known:
-            return self.gram
-        gram = np.empty((n, n))
-        gram[:known, :known] = self.gram[:known, :known]
-        gram[known:] = self.kernel(told.X[known:], told.X)
-        gram[:known, known:] = gram[known:, :known].T
-        return gram
 
     def hallucinate(self, rows: Indices, X: Matrix, counts: Vector) -> NystromPosterior:
         """Shrink the variance as if X were evaluated `counts` times more; θ, so μ̃, stays."""
@@ -280,9 +313,12 @@ class NystromPosterior:
 
         Σ w·ridge·‖R⁻¹z‖² = ridge·(m − ridge·tr V⁻¹), so the residuals are what is left of Σ w σ̃².
         """
+        return self.log_det + max(self.effective_dimension() - self._model_dimension(), 0.0)
+
+    def _model_dimension(self) -> float:
+        """Σ w·‖R⁻¹z‖² = m − ridge·tr V⁻¹."""
         inverse = cholesky.solve_lower(self.R, np.eye(len(self.R)))
-        model = len(self.R) - self.ridge * float(np.einsum("ij,ij->", inverse, inverse))
-        return self.log_det + max(self.effective_dimension() - model, 0.0)
+        return len(self.R) - self.ridge * float(np.einsum("ij,ij->", inverse, inverse))
 
     def least_norm(self, radius: float) -> float:
         """‖μ̃‖²_A = θᵀ V θ and ‖Aμ̃‖ = ‖V θ‖."""
@@ -291,6 +327,8 @@ class NystromPosterior:
 
     def effective_dimension(self) -> float:
         """Σᵢ wᵢ σ̃²(xᵢ)/ridge over what was told: the estimate inside BKB's width."""
+        if self.incremental:
+            return max(self.residual, 0.0) / self.ridge + self._model_dimension()
         return float(self.observed.w @ self.observed_variances) / self.ridge
 
 
@@ -301,12 +339,3 @@ def _variances(prior: Vector, Z: Matrix, R: Matrix, ridge: float) -> Vector:
     model: Vector = ridge * np.einsum("ij,ij->j", U, U)
     # Rounding leaves up to about m·eps·k(x, x) below zero at members of the dictionary.
     return np.asarray(np.maximum(residual, 0.0) + model)
-
-
-def _among(gram: Matrix, members: Indices, LS: Matrix) -> Matrix:
-    """Return z of every point; for members, LS z = k_S is solved by columns of LSᵀ."""
-    Z = np.empty((len(members), len(gram)), order="F")
-    others = np.delete(np.arange(len(gram)), members)
-    Z[:, members] = LS.T
-    Z[:, others] = cholesky.solve_lower(LS, gram[np.ix_(members, others)])
-    return Z
