@@ -18,6 +18,7 @@ from digests.stories import (
     eventful,
     failing,
     historic,
+    instruments,
     loop,
     ordinary,
     tuned,
@@ -89,6 +90,7 @@ MODELS: dict[str, Make] = {
     "evolution": bare(nr.regularized_evolution, population=6, sample=3, neighbours=4),
     "auto": auto(),
 }
+WEIGHED = ("mini_gp_ucb", "gp_bucb-local", "bkb", "bbkb-global", "bbkb-sticky")
 NOT_ON = {("ts_qff", "box"), ("ts_qff", "bits"), ("ts_qff", "table"), ("lin_ucb", "bits")}
 DOMAINS = ("plain", "named", "twins", "bits", "box", "table", "mapped")
 
@@ -213,6 +215,10 @@ def runs() -> dict[str, Run]:
         found[f"long/{name}"] = partial(drive, make, "plain", ordinary, 30)
         found[f"failing/{name}"] = partial(drive, make, "twins", failing, 15)
         found[f"weighty/{name}"] = partial(drive, make, "plain", weighty, 40)
+    for name in WEIGHED:
+        for domain in ("plain", "named", "box"):
+            make = MODELS[name]
+            found[f"noise/{domain}-{name}"] = partial(drive, make, domain, instruments, 10, True)
     for name, make in OPTIONS.items():
         found[f"options/{name}"] = partial(drive, make, "plain", ordinary, 20)
     for name, kernel in KERNELS.items():

@@ -56,6 +56,18 @@ def historic(optimizer: nr.Optimizer, p: Problem, i: int) -> str:
     return ordinary(optimizer, p, i)
 
 
+def instruments(optimizer: nr.Optimizer, p: Problem, i: int) -> str:
+    """Tell by two instruments in turn, a fine one and the usual one; later averages of a third."""
+    batch = optimizer.ask(at_most=5)
+    values = p.measure(of_batch(batch), i)
+    fine = [p.believed if j % 2 else p.believed / 3 for j in range(len(values))]
+    optimizer.tell(batch, values, noise_std=None if i % 3 == 2 else fine)
+    if i == 4:
+        told = list(batch.ids[:1])
+        optimizer.tell(told, means=values[:1], counts=[7], noise_std=2 * p.believed)
+    return chosen(batch)
+
+
 def eventful(optimizer: nr.Optimizer, p: Problem, i: int) -> str:
     """Ask as one of three workers, and tell whatever may be told."""
     batch = optimizer.ask(at_most=5, worker="abc"[i % 3])

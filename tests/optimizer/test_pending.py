@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from noregret.arrays import Indices
 from noregret.errors import TellError
+from noregret.optimizer.feedback import Report
 from noregret.optimizer.pending import (
     MOST_RECEIPTS,
     PendingBatch,
@@ -98,7 +99,7 @@ def test_the_register_is_a_list_of_evaluations(
             number = hand_out(tickets, how, worker=str(tickets.opened)).number
             plain.hand_out(number, how)
         elif what in ("told", "failed"):
-            tickets.settle_by_row(how[0], how[1], failed=what == "failed")
+            tickets.settle_by_row(Report(how[0], how[1]), failed=what == "failed")
             plain.report(how[0], how[1], failed=what == "failed")
         elif tickets.open_numbers:
             ticket = tickets.by_number[tickets.open_numbers[how[0] % len(tickets.open_numbers)]]
@@ -147,7 +148,7 @@ def test_told_evaluations_are_booked_by_run_until_the_next_batch() -> None:
     old = hand_out(tickets, [(0, 2), (1, 1), (0, 1)], worker="a")
     tell(tickets, old, [0, 3])
     assert tickets.asked == {(0, 0): 1, (0, 2): 1}
-    tickets.settle_by_row(0, 3, failed=False)
+    tickets.settle_by_row(Report(0, 3), failed=False)
     assert tickets.asked == {(0, 0): 2, (0, 2): 1}
     assert tickets.unasked == {0: 2}
     hand_out(tickets, [(2, 1)], worker="b")

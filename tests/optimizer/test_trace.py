@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.optimizer.feedback import Report
 from noregret.optimizer.pending import PendingBatches, as_runs
 from noregret.optimizer.run_state import Records
 from noregret.optimizer.trace import COLUMNS
@@ -278,7 +279,7 @@ def test_many_batches_stay_light() -> None:
     for i in range(20_000):
         runs = as_runs(np.array([i % 7]), np.array([1 + i % 3]), np.array([0.5]))
         batch = pending.open(f"w{i % 4}", runs, "full")
-        pending.settle_by_row(i % 7, 3, failed=False)
+        pending.settle_by_row(Report(i % 7, 3), failed=False)
         records.add(batch, ChoiceDiagnostics(2.0, 3.0, 5), (7, i), asked=i, now=i + 0.5)
     assert len(records.words) == 5
     buffers = (records.batches, records.runs)

@@ -93,6 +93,7 @@ class Explanation:
     lower: float
     upper: float
     evaluations: int
+    weight: float  # of them, by their noise: 1 each where nothing was told of it
     average: float  # of its own values; NaN where there are none
     counts_as: float  # what the model takes that for, being far worse than others; NaN: itself
     failed: int  # evaluations
@@ -131,7 +132,8 @@ class Explanation:
         said = []
         if self.score and self.evaluations:
             average = f"average {digits(self.average, self.std)}"
-            said.append(f"Evaluated {times(self.evaluations)}, {average}.")
+            weight = f", weighing {self.weight:.3g}" if self.weight != self.evaluations else ""
+            said.append(f"Evaluated {times(self.evaluations)}{weight}, {average}.")
             if not np.isnan(self.counts_as):
                 said.append(
                     f"Being far worse than the best, its average counts as {self.counts_as:.4g}."
@@ -208,7 +210,8 @@ def explained(
         width=beta * std,
         lower=lower,
         upper=upper,
-        evaluations=int(told.w[its_place].sum()),
+        evaluations=int(told.counts[its_place].sum()),
+        weight=float(told.w[its_place].sum()),
         average=outwards,
         counts_as=np.nan if view is None else _counts_as(view, average, units),
         failed=int(evidence.failed_counts[evidence.failed_rows == row].sum()),
@@ -245,7 +248,7 @@ def _nearest(view: ModelView, evidence: Evidence, row: int, units: Units) -> tup
             x=shown[i],
             correlation=float(correlations[j]),
             average=float(averages[i]),
-            evaluations=int(told.w[j]),
+            evaluations=int(told.counts[j]),
             counts_as=_counts_as(view, float(told.y[j]), units),
         )
         for i, j in enumerate(at.tolist())

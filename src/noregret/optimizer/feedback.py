@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import final
 
@@ -13,6 +13,7 @@ from noregret.errors import ArgumentError, TellError
 from noregret.optimizer.batch import FAILED
 
 MOST_COUNT = 10**12  # evaluations behind one average
+MOST_WEIGHT = 1e12  # of one value; 1/MOST_WEIGHT at least
 
 
 @final
@@ -23,6 +24,8 @@ class Feedback:
     values: object
     means: object = None
     counts: object = None
+    noise_std: object = None  # of one evaluation each, where it is not that of the run …
+    usual: float | None = None  # … which is this; None where nobody said
 
     @property
     def is_of_means(self) -> bool:
@@ -91,3 +94,109 @@ class Feedback:
                 f"{self.counts!r:.80}."
             )
         return averages, amounts.astype(np.int64)
+
+    def weights(self, failed: Mask, *, deterministic: bool = False) -> Vector | None:
+        """Return (usual/noise_std)² per value, 1 where it failed; None where all are 1."""
+        if self.noise_std is None:
+            return None
+        if self.usual is None:
+            raise TellError(
+                "tell(noise_std=...) weighs a value against one of the noise that the algorithm "
+                "was given, and this algorithm was given none. Tell values without noise_std=..., "
+                "or take one that is given a kernel and noise_std, such as noregret.mini_gp_ucb."
+            )
+        try:
+            noise = np.array(self.noise_std, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TellError(
+                "tell(noise_std=...) must be a number, or one per value, got "
+                f"{self.noise_std!r:.80}."
+            ) from None
+        if noise.shape not in ((), failed.shape):
+            raise TellError(
+                f"tell() got {len(failed)} values and noise_std=... of shape {noise.shape}; it "
+                "takes one number for all of them, or one per value, in their order."
+            )
+        if deterministic and (noise[() if noise.ndim == 0 else ~failed] != 0).any():
+            raise TellError(
+                "tell(noise_std=...) must be 0 where deterministic=True says that values have no "
+                f"noise, got {self.noise_std!r:.80}. If they have some, leave out "
+                "deterministic=True."
+            )
+        if deterministic:
+            return None
+        noise = np.where(failed, self.usual, noise)
+        with np.errstate(divide="ignore", over="ignore"):
+            weights: Vector = (self.usual / noise) ** 2
+        wrong = ~((noise > 0) & (weights >= 1 / MOST_WEIGHT) & (weights <= MOST_WEIGHT))
+        if wrong.any():
+            raise TellError(
+                f"tell(noise_std=...) must be above 0 and within a factor {MOST_WEIGHT**0.5:g} of "
+                f"the algorithm's noise_std={self.usual:g}, got {noise[wrong][0]:g}. It is the "
+                "standard deviation of one value; for one that is exact, give a hundredth of the "
+                "algorithm's."
+            )
+        return weights
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """Evaluations of one row that are told by id, in order."""
+
+    row: int
+    count: int
+    counts: Indices | None = None  # evaluations behind each number …
+    weights: Vector | None = None  # … and the weight of one of them; None where all weigh 1
+
+    def first(self, count: int) -> Vector | None:
+        """Return the weights of the first evaluations."""
+        if self.counts is None or self.weights is None:
+            return None
+        first: Vector = np.repeat(self.weights, np.minimum(self.counts, count))[:count]
+        return first
+
+    def without(self, count: int) -> Report:
+        """Return what is left without the first evaluations."""
+        if self.counts is None:
+            return Report(self.row, self.count - count)
+        left = np.clip(np.cumsum(self.counts) - count, 0, self.counts)
+        return Report(self.row, self.count - count, left, self.weights)
+
+    def added_to(self, weight: float) -> float:
+        """Return a weight with that of all evaluations added."""
+        if self.counts is None or self.weights is None:
+            return weight + self.count
+        return added(weight, self.counts * self.weights)
+
+
+def reports(
+    rows: Indices, counts: Indices | None = None, weights: Vector | None = None
+) -> Iterator[Report]:
+    """Yield what is told of each row, counts and weights being 1 where not given."""
+    if weights is None and counts is None:
+        for row, count in tallied(rows):
+            yield Report(row, count)
+        return
+    each = np.ones(len(rows), dtype=np.int64) if counts is None else counts
+    order = np.argsort(rows, kind="stable")
+    unique, first = np.unique(rows[order], return_index=True)
+    for row, at in zip(unique.tolist(), np.split(order, first[1:]), strict=True):
+        count = int(each[at].sum())
+        yield Report(row, count) if weights is None else Report(row, count, each[at], weights[at])
+
+
+def added(weight: float, more: Vector) -> float:
+    """Add numbers one by one: in parts or at once, the sum has the same bits."""
+    return float(np.add.accumulate(np.append(weight, more))[-1])
+
+
+def tallied(runs: Indices) -> list[tuple[int, int]]:
+    """Return each number with how often it stands there."""
+    if len(runs) > int(runs.max(initial=0)) // 8:  # a table of all numbers beats sorting them
+        table = np.bincount(runs)
+        numbers = np.flatnonzero(table)
+        counts = table[numbers]
+    else:
+        numbers, counts = np.unique(runs, return_counts=True)
+    return [(int(number), int(count)) for number, count in zip(numbers, counts, strict=True)]

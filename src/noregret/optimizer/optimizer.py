@@ -34,7 +34,7 @@ from noregret.policies import (
     propose_within,
     why_uncertified,
 )
-from noregret.policies.base import as_policy
+from noregret.policies.base import as_policy, noise_told
 from noregret.pools import Domain, Points, require_domain
 from noregret.text import counted
 from noregret.threads import in_turn, single_threaded_blas
@@ -142,27 +142,36 @@ class Optimizer(History):
 
     @in_turn
     def tell(
-        self, what: object, values: object = None, *, means: object = None, counts: object = None
+        self,
+        what: object,
+        values: object = None,
+        *,
+        means: object = None,
+        counts: object = None,
+        noise_std: object = None,
     ) -> None:
         """Take in the values of a batch (or a slice of one) in order, or of candidates by id.
 
         Candidates told by id need not have been asked for; where evaluations of one are open, its
-        values close them, oldest first. Averages are told by `means` and `counts`. On a box, or
-        for points that are not in the pool, give features in place of ids, one point per row.
+        values close them, oldest first. Averages are told by `means` and `counts`, values noisier
+        or less noisy than the algorithm was told by their `noise_std`, one number or one per value.
+        On a box, or for points not in the pool, give features in place of ids, one point per row.
 
         `FAILED` in place of a value says that the evaluation failed; it may be asked for again.
         Telling a batch again with the same values changes nothing; other values are an error.
 
-        >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]), batch_size=3)
+        >>> opt = nr.gp_ucb(nr.Pool.numbered(3), kernel=nr.RBF(), noise_std=0.2, start=[0, 1, 2])
         >>> opt.tell(opt.ask(), [0.3, nr.FAILED, 0.4])  # what was asked for, in order
         >>> opt.tell([0, 2], [0.1, 0.9])  # whatever else is known
         >>> opt.tell([1], means=[0.5], counts=[20])
         >>> opt.tell([[0.7]], [0.8])  # a point that is not in the pool
+        >>> opt.tell([0, 0], [0.2, 0.3], noise_std=[0.1, 0.4])  # by two other instruments
         >>> opt.evaluations
-        25
+        27
         """
+        told = Feedback(values, means, counts, noise_std, noise_told(self._policy))
         self._seen = None
-        self._run_state.tell(what, Feedback(values, means, counts), self._policy.vet)
+        self._run_state.tell(what, told, self._policy.vet)
 
     @in_turn
     def fail(self, batch: Batch) -> None:
@@ -219,8 +228,7 @@ class Optimizer(History):
         """Return what the model believes now, in its own sign and units: for code, not people."""
         view, _ = self._look()
         if view is None:
-            why = why_uncertified(self._policy) or f"{self._policy!r} has no model."
-            raise CertificateError(why)
+            raise CertificateError(why_uncertified(self._policy) or f"{self._policy} has no model.")
         return view
 
     @in_turn

@@ -11,12 +11,14 @@ import numpy.typing as npt
 
 from noregret.arrays import Indices, Mask, Vector
 from noregret.errors import ArgumentError, TellError, require_count
+from noregret.optimizer.feedback import Report, added, tallied
 from noregret.storable import storable
 
 MOST_EVALUATIONS = 100_000  # in one batch, where ask() is not given at_most
 MOST_RECEIPTS = 10_000  # of closed batches, kept to recognise what is told again
 OPEN, TOLD, FAILED_ONCE, TOLD_BY_ID, WITHDRAWN = range(5)  # what became of an evaluation
 Key = TypeVar("Key", int, tuple[int, int])
+Number = TypeVar("Number", int, float)
 Receipt: TypeAlias = tuple[int, int, str]  # start, stop, digest
 Runs: TypeAlias = npt.NDArray[np.void]  # of one candidate each, as RUN
 RUN: Final = np.dtype([("row", np.int64), ("repeats", np.int64), ("variance", np.float64)])
@@ -49,6 +51,7 @@ class PendingBatch:
     fate: npt.NDArray[np.int8]  # (evaluations,)
     values: Vector  # (evaluations,) as told; NaN where there is none
     receipts: list[Receipt] = field(default_factory=list)
+    weights: Vector | None = None  # (evaluations,) of values told; None where all are 1
 
     def runs_of(self, positions: Indices) -> Indices:
         """Return the run that each position belongs to."""
@@ -94,8 +97,13 @@ class PendingBatches:
     just_closed: list[int] = field(default_factory=list)  # since the last opening
     closed: dict[int, list[Receipt]] = field(default_factory=dict)
     asked: dict[tuple[int, int], int] = field(default_factory=dict)  # (batch, run) → count
-    unasked: dict[int, int] = field(default_factory=dict)  # row → count
+    unasked: dict[int, float] = field(default_factory=dict)  # row → weight
     failed: dict[int, int] = field(default_factory=dict)  # row → failures, ever
+    asked_weights: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.asked_weights:  # saved when all values weighed 1
+            self.asked_weights = {key: float(count) for key, count in self.asked.items()}
 
     def open(self, worker: str, runs: Runs, reason: str) -> PendingBatch:
         """Hand out a new batch; what was told before it is booked by now."""
@@ -106,7 +114,7 @@ class PendingBatches:
         self.by_number[pending.number] = pending
         self.open_numbers.append(pending.number)
         self.opened += 1
-        self.asked, self.unasked = {}, {}
+        self.asked, self.unasked, self.asked_weights = {}, {}, {}
         return pending
 
     def held_by(self, worker: str) -> PendingBatch | None:
@@ -146,7 +154,13 @@ class PendingBatches:
             raise TellError(_told_before(number, stop - start, stop - start))
         return False
 
-    def untold(self, pending: PendingBatch, positions: Indices, values: Vector) -> Indices:
+    def untold(
+        self,
+        pending: PendingBatch,
+        positions: Indices,
+        values: Vector,
+        weights: Vector | None = None,
+    ) -> Indices:
         """Return the positions still to be told; what was told before must be the same.
 
         Evaluations that are open, failed or withdrawn may be told.
@@ -161,36 +175,53 @@ class PendingBatches:
         told = fate == TOLD
         if (pending.values[positions[told]] != values[told]).any():
             raise TellError(_told_before(pending.number, int(told.sum()), len(positions)))
+        before = 1.0 if pending.weights is None else pending.weights[positions[told]]
+        if np.any(before != (1.0 if weights is None else weights[told])):
+            raise TellError(
+                f"batch {pending.number} was told before with another noise_std: "
+                f"{int(told.sum())} of these {len(positions)} evaluations already have a value. "
+                "For additional measurements use tell(ids, values, noise_std=...)."
+            )
         return np.flatnonzero(~told)
 
     def settle(
-        self, pending: PendingBatch, positions: Indices, values: Vector, failed: Mask
+        self,
+        pending: PendingBatch,
+        positions: Indices,
+        values: Vector,
+        failed: Mask,
+        weights: Vector | None = None,
     ) -> None:
         """Mark evaluations as told or failed."""
         pending.values[positions] = np.where(failed, np.nan, values)
+        if weights is not None and pending.weights is None:
+            pending.weights = np.ones(len(pending.fate))
+        if pending.weights is not None:
+            pending.weights[positions] = 1.0 if weights is None else weights
         late = int((pending.fate[positions] == FAILED_ONCE).sum())
         self.failures += int(failed.sum()) - late
         pending.fate[positions] = np.where(failed, FAILED_ONCE, TOLD)
         for run, count in tallied(pending.runs_of(positions[failed])):
             _add(self.failed, int(pending.runs["row"][run]), count)
-        self._count_asked(pending, positions[~failed])
+        told = None if weights is None else weights[~failed]
+        self._count_asked(pending, positions[~failed], told)
         self._close_if_done(pending)
 
-    def settle_by_row(self, row: int, count: int, *, failed: bool) -> None:
-        """Let reports by id close open evaluations of that row, oldest first."""
-        left = count
+    def settle_by_row(self, report: Report, *, failed: bool) -> None:
+        """Let a report by id close open evaluations of that row, oldest first."""
+        row, left = report.row, report
         for pending in self._open():
-            taken = pending.open_positions_of(row)[:left]
-            left -= len(taken)
+            taken = pending.open_positions_of(row)[: left.count]
             pending.fate[taken] = FAILED_ONCE if failed else TOLD_BY_ID
             if not failed:
-                self._count_asked(pending, taken)
+                self._count_asked(pending, taken, left.first(len(taken)))
+            left = left.without(len(taken))
             self._close_if_done(pending)
         if failed:
-            self.failures += count
-            _add(self.failed, row, count)
-        elif left:
-            _add(self.unasked, row, left)
+            self.failures += report.count
+            _add(self.failed, row, report.count)
+        elif left.count:
+            self.unasked[row] = left.added_to(self.unasked.get(row, 0.0))
 
     def withdraw(self, rows: Indices) -> None:
         """Take open evaluations of these rows back; a value that still comes is accepted."""
@@ -202,9 +233,18 @@ class PendingBatches:
     def _open(self) -> list[PendingBatch]:
         return [self.by_number[number] for number in self.open_numbers]
 
-    def _count_asked(self, pending: PendingBatch, positions: Indices) -> None:
-        for run, count in tallied(pending.runs_of(positions)):
-            _add(self.asked, (pending.number, run), count)
+    def _count_asked(
+        self, pending: PendingBatch, positions: Indices, weights: Vector | None
+    ) -> None:
+        runs = pending.runs_of(positions)  # in order
+        for run, count in tallied(runs):
+            key = pending.number, run
+            _add(self.asked, key, count)
+            if weights is None:
+                _add(self.asked_weights, key, float(count))
+            else:
+                its = weights[slice(*np.searchsorted(runs, [run, run + 1]))]
+                self.asked_weights[key] = added(self.asked_weights.get(key, 0.0), its)
 
     def _file_away(self) -> None:
         """Keep only the receipts of batches that were told wholly; the others may still be told."""
@@ -212,7 +252,8 @@ class PendingBatches:
             pending = self.by_number[number]
             if ((pending.fate == TOLD) | (pending.fate == TOLD_BY_ID)).all():
                 rows = np.repeat(pending.runs["row"], pending.runs["repeats"])
-                digest = digest_of(rows, pending.values, np.isnan(pending.values))
+                lost = np.isnan(pending.values)
+                digest = digest_of(rows, pending.values, lost, pending.weights)
                 self.closed[number] = [*pending.receipts, (0, len(rows), digest)]
                 del self.by_number[number]
         self.just_closed = []
@@ -227,14 +268,16 @@ class PendingBatches:
             self.open_numbers.remove(pending.number)
 
 
-def _add(counts: dict[Key, int], key: Key, count: int) -> None:
-    counts[key] = counts.get(key, 0) + count
+def _add(sums: dict[Key, Number], key: Key, number: Number) -> None:
+    sums[key] = sums[key] + number if key in sums else number
 
 
-def digest_of(rows: Indices, values: Vector, failed: Mask) -> str:
+def digest_of(rows: Indices, values: Vector, failed: Mask, weights: Vector | None = None) -> str:
     """Return a short digest by which telling the same again is recognised."""
     digest = hashlib.blake2b(rows.astype(np.int64).tobytes(), digest_size=12)
     digest.update(np.where(failed, np.nan, values).tobytes())
+    if weights is not None and (weights != 1.0).any():
+        digest.update(weights.tobytes())
     return digest.hexdigest()
 
 
@@ -244,14 +287,3 @@ def _told_before(number: int, told: int, count: int) -> str:
         "already have one. Telling the same values again is harmless; for additional "
         "measurements use tell(ids, values)."
     )
-
-
-def tallied(runs: Indices) -> list[tuple[int, int]]:
-    """Return each number with how often it stands there."""
-    if len(runs) > int(runs.max(initial=0)) // 8:  # a table of all numbers beats sorting them
-        table = np.bincount(runs)
-        numbers = np.flatnonzero(table)
-        counts = table[numbers]
-    else:
-        numbers, counts = np.unique(runs, return_counts=True)
-    return [(int(number), int(count)) for number, count in zip(numbers, counts, strict=True)]

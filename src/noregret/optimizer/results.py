@@ -87,7 +87,8 @@ class Evaluated:
     """Every point that has a value, in the order of their first ones.
 
     `ids` are None for points off the pool; `deviations` are those of an evaluation, from the spread
-    of a point's own values, NaN where it has fewer than two.
+    of a point's own values, NaN where it has fewer than two. Averages are by weight: an evaluation
+    weighs 1, or what its own `noise_std` says.
 
     >>> opt = nr.gp_ucb(nr.Pool([[0.0], [1.0]]), kernel=nr.RBF(), noise_std=1.0)
     >>> opt.tell([0], [2.0])
@@ -101,6 +102,7 @@ class Evaluated:
     evaluations: Indices  # (n,)
     averages: Vector  # (n,)
     deviations: Vector  # (n,)
+    weights: Vector  # (n,) of all of its values
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -246,7 +248,7 @@ def recommended(view: ModelView | None, evidence: Evidence, units: Units) -> Bes
         std=std,
         lower=lower,
         upper=upper,
-        evaluations=int(told.w[at]),
+        evaluations=int(told.counts[at]),
     )
 
 
@@ -274,4 +276,5 @@ def measured(ledger: Ledger, points: Points, units: Units) -> Evaluated:
         evaluations=ledger.counts.copy(),
         averages=units.outwards(ledger.averages),
         deviations=np.sqrt(ledger.variances()),
+        weights=ledger.weights.copy(),
     )

@@ -14,7 +14,7 @@ from noregret.arrays import Indices, Mask, Rows, Vector, extended, read_only
 from noregret.errors import ArgumentError, TellError
 from noregret.optimizer.batch import Batch
 from noregret.optimizer.deterministic import require_same_values
-from noregret.optimizer.feedback import Feedback
+from noregret.optimizer.feedback import Feedback, reports
 from noregret.optimizer.ledger import MOST_VALUE, Ledger
 from noregret.optimizer.pending import (
     OPEN,
@@ -24,7 +24,6 @@ from noregret.optimizer.pending import (
     Runs,
     as_runs,
     digest_of,
-    tallied,
 )
 from noregret.optimizer.results import Units
 from noregret.optimizer.trace import BATCH, COLUMNS, Trace
@@ -195,44 +194,46 @@ class RunState:
     def _tell_batch(self, batch: Batch, told: Feedback) -> None:
         """Enter one value per evaluation of a batch, in order."""
         numbers, failed = told.parsed(len(batch), f"batch {batch.ticket}")
+        weights = told.weights(failed, deterministic=self.deterministic)
         asked = np.repeat(self.points.find(batch.ids), batch.repeats)
         start, stop = batch.start, batch.start + len(batch)
-        digest = digest_of(asked, numbers, failed)
+        digest = digest_of(asked, numbers, failed, weights)
         if self.pending.is_repetition(batch.ticket, start, stop, digest):
             return
         pending, positions = self._positions(batch)
         inside = self._inwards(numbers)
-        new = self.pending.untold(pending, positions, numbers)
+        new = self.pending.untold(pending, positions, numbers, weights)
         rows, lost = pending.rows_of(positions[new]), failed[new]
+        w = None if weights is None else weights[new]
         self._require_same(rows[~lost], inside[new][~lost])
-        self.ledger.add(rows[~lost], inside[new][~lost])
-        self.pending.settle(pending, positions[new], numbers[new], lost)
+        self.ledger.add(rows[~lost], inside[new][~lost], None if w is None else w[~lost])
+        self.pending.settle(pending, positions[new], numbers[new], lost, w)
         pending.receipts.append((start, stop, digest))
 
     def _tell_values(self, given: Indices | Rows, told: Feedback) -> None:
         """Enter one value per id, or per point."""
         numbers, failed = told.parsed(len(given), "tell(ids, values)")
+        weights = told.weights(failed, deterministic=self.deterministic)
         inside = self._inwards(numbers)
         good = ~failed if failed.any() else slice(None)  # a slice copies nothing
         self._require_same(given[good], inside[good])
-        rows = self._met(given)
-        self.ledger.add(rows[good], inside[good])
-        for some, lost in ((good, False), (failed, True)):
-            for row, count in tallied(rows[some]):
-                self.pending.settle_by_row(row, count, failed=lost)
+        rows, w = self._met(given), None if weights is None else weights[good]
+        self.ledger.add(rows[good], inside[good], w)
+        for report in reports(rows[good], None, w):
+            self.pending.settle_by_row(report, failed=False)
+        for report in reports(rows[failed]):
+            self.pending.settle_by_row(report, failed=True)
 
     def _tell_means(self, given: Indices | Rows, told: Feedback) -> None:
         """Enter averages of several values each."""
         averages, whole = told.averaged(len(given))
+        weights = told.weights(np.zeros(len(given), np.bool_), deterministic=self.deterministic)
         inside = self._inwards(averages)
         self._require_same(given, inside)
         rows = self._met(given)
-        self.ledger.add_means(rows, inside, whole)
-        unique, place = np.unique(rows, return_inverse=True)
-        totals = np.zeros(len(unique), dtype=np.int64)
-        np.add.at(totals, place, whole)
-        for row, count in zip(unique.tolist(), totals.tolist(), strict=True):
-            self.pending.settle_by_row(row, count, failed=False)
+        self.ledger.add_means(rows, inside, whole, weights)
+        for report in reports(rows, whole, weights):
+            self.pending.settle_by_row(report, failed=False)
 
     def _require_same(self, given: Indices | Rows, values: Vector) -> None:
         """Raise where values contradict each other, though they are said to be deterministic."""
@@ -270,17 +271,18 @@ class RunState:
         unasked = sorted(pending.unasked)
         return Evidence(
             points=self.points,
-            told=self._points(ledger.rows, ledger.counts, ledger.averages),
+            told=self._told(),
             entries=ledger.entries.astype(np.float64),
             scatter=ledger.variances(),
-            open_=self._points(rows, counts, np.zeros(len(rows))),
+            open_=self._points(rows, counts.astype(np.float64), np.zeros(len(rows))),
             excluded=read_only(self.excluded),
             asked_variances=np.array(
                 [pending.by_number[number].runs["variance"][run] for number, run in asked]
             ),
             asked_counts=np.array([pending.asked[key] for key in asked], dtype=np.int64),
+            asked_weights=np.array([pending.asked_weights[key] for key in asked]),
             unasked_rows=np.array(unasked, dtype=np.int64),
-            unasked_counts=np.array([pending.unasked[row] for row in unasked], dtype=np.int64),
+            unasked_weights=np.array([pending.unasked[row] for row in unasked], dtype=np.float64),
             failed_rows=np.array(list(pending.failed), dtype=np.int64),
             failed_counts=np.array(list(pending.failed.values()), dtype=np.int64),
             seed=self.seed,
@@ -288,8 +290,15 @@ class RunState:
             at_most_each=self.at_most_each,
         )
 
-    def _points(self, rows: Indices, counts: Indices, averages: Vector) -> Observations:
-        X, w = self.points.rows(rows), counts.astype(np.float64)
+    def _told(self) -> Observations:
+        ledger = self.ledger
+        points = self._points(ledger.rows, ledger.weights.copy(), ledger.averages)
+        if not ledger.is_weighted:
+            return points
+        return replace(points, evaluations=read_only(ledger.counts.astype(np.float64)))
+
+    def _points(self, rows: Indices, w: Vector, averages: Vector) -> Observations:
+        X = self.points.rows(rows)
         return Observations(read_only(rows), read_only(X), read_only(w), read_only(averages))
 
     def _given(self, what: object, vet: Callable[[Rows], None]) -> Indices | Rows:

@@ -70,11 +70,15 @@ class Bandit:
     def begin(self) -> Belief:
         return Belief(self.prior, Information(), self.norm.start)
 
+    @property
+    def noise_std(self) -> float:
+        return self.prior.noise_std
+
     def told_all(self, evidence: Evidence) -> Belief:
         """Return the belief of a run that was told all this before its first batch."""
         told = evidence.told
-        counts = told.w.astype(np.int64)
-        at_once = replace(evidence.booked(), unasked_rows=told.rows, unasked_counts=counts)
+        weights = np.floor(told.w)  # half an evaluation is one that failed
+        at_once = replace(evidence.booked(), unasked_rows=told.rows, unasked_weights=weights)
         belief, _ = self.believe(self.begin(), at_once)
         return replace(belief, started=True)
 
@@ -120,17 +124,22 @@ class Bandit:
     def _booked(self, state: Belief, evidence: Evidence, now: Posterior) -> Information:
         """Add what was told since the last opening, with variances from before it was told.
 
-        A long history tells of itself many times over: its sum is far from L, and the bound that
-        the posterior itself gives takes its place where it is lower.
+        Of evaluations that were asked for together each counts as their average weight, which is
+        more than they tell: the logarithm is concave. A long history tells of itself many times
+        over: its sum is far from L, and the bound that the posterior itself gives takes its place
+        where it is lower.
         """
         ridge, information = state.posterior.ridge, state.information
-        for variance, count in zip(evidence.asked_variances, evidence.asked_counts, strict=True):
-            information = information.plus(float(variance) / ridge, times=int(count))
+        average = evidence.asked_weights / evidence.asked_counts
+        asked_for = zip(evidence.asked_variances, average, evidence.asked_counts, strict=True)
+        for variance, weight, count in asked_for:
+            leverage = float(variance) / ridge * float(weight)
+            information = information.plus(leverage, times=int(count))
         if evidence.unasked_rows.size:
             asked = information
             variances = state.posterior.variance(evidence.points.rows(evidence.unasked_rows))
-            for variance, count in zip(variances, evidence.unasked_counts, strict=True):
-                information = information.plus(int(count) * float(variance) / ridge, times=1)
+            for variance, weight in zip(variances, evidence.unasked_weights, strict=True):
+                information = information.plus(float(weight) * float(variance) / ridge, times=1)
             if len(evidence.unasked_rows) > LONG:
                 information = information.at_most(now.most_log_det, least=asked)
         return information

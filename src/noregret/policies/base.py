@@ -48,9 +48,10 @@ class Evidence:
     open_: Observations
     excluded: Mask  # (N,)
     asked_variances: Vector  # σ²_stale of evaluations told since the last batch was opened …
-    asked_counts: Indices  # … and how many of each
+    asked_counts: Indices  # … and how many of each …
+    asked_weights: Vector  # … of what weight together
     unasked_rows: Indices  # rows told without having been asked for since then …
-    unasked_counts: Indices  # … and how often
+    unasked_weights: Vector  # … and of what weight
     failed_rows: Indices  # rows of which evaluations failed …
     failed_counts: Indices  # … and how many
     seed: int
@@ -59,7 +60,7 @@ class Evidence:
 
     @property
     def evaluations(self) -> int:
-        return int(self.told.w.sum())
+        return int(self.told.counts.sum())
 
     @property
     def lost(self) -> Indices:
@@ -104,8 +105,9 @@ class Evidence:
             self,
             asked_variances=np.empty(0),
             asked_counts=NO_ROWS,
+            asked_weights=np.empty(0),
             unasked_rows=NO_ROWS,
-            unasked_counts=NO_ROWS,
+            unasked_weights=np.empty(0),
         )
 
     @property
@@ -183,6 +185,20 @@ def as_policy(policy: Policy[State]) -> Policy[State]:
             "themselves: noregret.auto(pool)."
         )
     return policy
+
+
+@runtime_checkable
+class NoiseTold(Protocol):
+    """A policy that was told how noisy an evaluation is: values of other noise can be weighed."""
+
+    @property
+    def noise_std(self) -> float:
+        """The standard deviation of one evaluation."""
+
+
+def noise_told(policy: object) -> float | None:
+    """Return the noise of an evaluation that a policy was told; None where it was not."""
+    return float(policy.noise_std) if isinstance(policy, NoiseTold) else None
 
 
 @runtime_checkable

@@ -188,9 +188,9 @@ class Population:
         """
         before = np.zeros(len(told))
         before[: len(self.counts)] = self.counts
-        new = np.minimum(told.w - before, most).astype(np.int64)
+        new = np.minimum(told.counts - before, most).astype(np.int64)
         joined = np.repeat(np.arange(len(told)), new)
-        return Population(np.concatenate([self.members, joined])[-most:], told.w)
+        return Population(np.concatenate([self.members, joined])[-most:], told.counts)
 
 
 @final

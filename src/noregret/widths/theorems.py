@@ -27,6 +27,10 @@ from noregret.widths.base import (
 class RKHSWidth(WidthBase):
     """For a fixed f of bounded norm and the exact posterior: F + (ξ/√λ)·√(L + 2 log(1/δ)).
 
+    The proof needs noise ε_s that is sub-Gaussian with ξ, given all before it. Of weights
+    w_s = (ξ/ξ_s)², known before their values, √w_s·ε_s is; so it holds for the regression of
+    √w_s·y_s on √w_s·φ(x_s), which is that of the weighted posterior. So do the other theorems.
+
     Source: MINI 2022, Theorem 4.4; Chowdhury & Gopalan 2017.
 
     >>> pool, width = nr.Pool.numbered(9), nr.RKHSWidth(delta=0.05)
