@@ -133,6 +133,15 @@ class DenseNystrom:
     def variance(self, Q: Matrix) -> Vector:
         return np.diag(self.covariance(Q, Q))
 
+    def left_out(self) -> Matrix:
+        """R = (K − ZᵀZ)/λ among all t evaluations."""
+        Z = self.embed(self.X)
+        return np.asarray(self.kernel(self.X, self.X) - Z @ Z.T) / self.ridge
+
+    def weights(self, Q: Matrix) -> Matrix:
+        """Return a(x) with μ̃(x) = a(x)ᵀy, one row a candidate."""
+        return np.asarray(self.embed(Q) @ self.inverse @ self.embed(self.X).T)
+
 
 def repeated(points: Observations) -> tuple[Matrix, Vector]:
     """Return one row and one value an evaluation: each point's average, as often as its count."""

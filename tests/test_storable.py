@@ -16,9 +16,10 @@ BKBExperimentsWidth BKBWidth Bandit BayesianWidth Belief CandidateEffect Categor
 EIWidth EpsilonGreedy Evolution ExactPosterior ExpectedImprovement Factor FarthestDesign
 FitConstants FittedModel Fixed FixedSize GivenStart GlobalRatio Grouped GrowingWidth GuessAndDouble
 Information Joint KnowledgeGradient KnownNorm Ledger Linear LocalRatio MAPEstimate Matern
-MostUncertain Nothing NystromPosterior Observations Oversample PendingBatch PendingBatches
+MostUncertain Nothing NystromBayesianWidth NystromPosterior NystromWidth Observations Oversample
+PendingBatch PendingBatches
 Polynomial Population Product ProductBound PureError QuadratureFeatures RBF RKHSWidth RandomSearch
-Records Repeat RunState
+RarelySwitching Records Repeat RunState
 Scaled ScaledWidth Settle SobolDesign Stay Sum Tanimoto Thompson ThompsonQFF UCB
 UncertaintySampling Uniform UniformDesign UniformStart Units Weights WithCandidateEffect
 WithEffect

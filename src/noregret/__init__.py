@@ -76,6 +76,8 @@ from noregret.widths import (
     ConstantWidth,
     EIWidth,
     GrowingWidth,
+    NystromBayesianWidth,
+    NystromWidth,
     RKHSWidth,
 )
 
@@ -116,7 +118,9 @@ __all__ = [
     "MappedPool",
     "Matern",
     "NoRegretError",
+    "NystromBayesianWidth",
     "NystromPosterior",
+    "NystromWidth",
     "Optimizer",
     "Patience",
     "Polynomial",

@@ -99,7 +99,10 @@ def test_an_offset_shifts_and_nothing_else(name: str) -> None:
         assert shifted.certificate().reachable == plain.certificate().reachable + 256.0
 
 
-@pytest.mark.parametrize("name", ["gp_ucb", "mini_gp_ucb", "gp_bucb-product", "mini_gp_ei"])
+@pytest.mark.parametrize(
+    "name",
+    ["gp_ucb", "mini_gp_ucb", "gp_bucb-product", "mini_gp_ei", "bkb", "bbkb-local"],
+)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_certificate_holds_where_its_assumptions_do(name: str, seed: int) -> None:
     """f has norm 1 and is told to have it: nobody may be promised more than is true."""
@@ -128,11 +131,15 @@ def test_a_certificate_holds_where_its_assumptions_do(name: str, seed: int) -> N
         (nr.gp_bucb, "MINI (2022) Theorem 4.4", True),
         (nr.mini_gp_ucb, "MINI (2022) Theorem 4.4", True),
         (partial(nr.mini_gp_ucb, width=nr.BayesianWidth(0.2)), "MINI (2022) Theorem 4.5", True),
-        (nr.bkb, "BKB (2019) Theorem 2", False),
-        (nr.bbkb, "BBKB (2020) Theorem 2", False),
-        (partial(nr.bkb, preset="theory"), "BKB (2019) Theorem 2", True),
-        (partial(nr.bbkb, preset="theory"), "BBKB (2020) Theorem 2", True),
-        (partial(nr.bbkb, preset="theory", oversample=2.0), "BBKB (2020) Theorem 2", False),
+        (nr.bkb, "BKB (2019), proof of Theorem 9", True),
+        (partial(nr.bbkb, ridge=0.01, oversample=0.5), "BKB (2019), proof of Theorem 9", True),
+        (partial(nr.bbkb, preset="theory"), "BKB (2019), proof of Theorem 9", True),
+        (partial(nr.bbkb, width=nr.BayesianWidth(0.2)), "MINI (2022) Theorem 4.5", True),
+        (
+            partial(nr.bbkb, width=nr.BayesianWidth(0.2), ridge=1.0),
+            "MINI (2022) Theorem 4.5",
+            False,
+        ),
     ],
 )
 def test_a_certificate_names_its_theorem_and_whether_it_applies(

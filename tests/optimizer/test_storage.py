@@ -6,6 +6,7 @@ import errno
 import io
 import json
 import os
+import re
 import stat
 import zipfile
 from collections.abc import Callable
@@ -303,6 +304,26 @@ def rewritten(path: Path, old: bytes, new: bytes) -> Path:
         for entry, content in entries.items():
             archive.writestr(entry, content.replace(old, new))
     return path
+
+
+def test_a_run_saved_before_residuals_were_kept_goes_on_as_it_was(tmp_path: Path) -> None:
+    """Files from before lack a field of the sparse posterior, and rest on another band."""
+    optimizer = nr.bbkb(POOL, kernel=nr.RBF(0.3), noise_std=0.3)
+    run(optimizer, 0, 4)
+    optimizer.save(tmp_path / "run")
+    with zipfile.ZipFile(tmp_path / "run") as archive:
+        fields = re.findall(
+            rb', "observed_residuals": {"array": "a[0-9]+"}', archive.read("run.json")
+        )
+    assert fields
+    for field in fields:
+        rewritten(tmp_path / "run", field, b"")
+    band = b'{"tag": "NystromWidth", "fields": {"delta": 0.1}}'
+    old = b'{"tag": "BBKBWidth", "fields": {"delta": 0.1, "limit": 2.0, "fresh": true}}'
+    again = nr.Optimizer.load(rewritten(tmp_path / "run", band, old), pool=POOL)
+    assert "BBKB (2020) Theorem 2" in again.certificate().theorem
+    chosen = [turn[:5] for turn in run(optimizer, 4, 8)]
+    assert [turn[:5] for turn in run(again, 4, 8)] == chosen
 
 
 def test_a_class_that_is_not_marked_is_not_built(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ import noregret as nr
 from noregret.arrays import Vector
 from noregret.posteriors import NystromPosterior, Observations
 from noregret.widths import Information, WidthInputs
+from slow_references import swapped
 from strategies import RKHSProblem, exact_prior, rkhs_problem, rounds, told
 
 DELTA = 0.2
@@ -57,7 +59,21 @@ def noisy_function(seed: int) -> RKHSProblem:
 
 RKHS, BAYES = "MINI (2022) Theorem 4.4", "MINI (2022) Theorem 4.5"
 BKB, BBKB = "BKB (2019) Theorem 2", "BBKB (2020) Theorem 2"
-bkb, bbkb = (partial(algorithm, preset="theory") for algorithm in (nr.bkb, nr.bbkb))
+ANY = "BKB (2019), proof of Theorem 9"
+
+
+def bkb(pool: nr.Pool, **settings: Any) -> nr.Optimizer:
+    """With the band of its paper's theorem, on its terms."""
+    return swapped(nr.bkb(pool, preset="theory", **settings), band=nr.BKBWidth(DELTA))
+
+
+def bbkb(pool: nr.Pool, **settings: Any) -> nr.Optimizer:
+    optimizer = nr.bbkb(pool, preset="theory", **settings)
+    return swapped(optimizer, band=nr.BBKBWidth(DELTA, 2.0, fresh=True))
+
+
+any_bkb, any_bbkb = partial(nr.bkb, oversample=0.3), partial(nr.bbkb, oversample=0.3, ridge=0.3)
+bayes = nr.BayesianWidth(DELTA)
 # An algorithm whose band is put to the test, functions that its theorem speaks of, the theorem.
 CASES: dict[str, tuple[Callable[..., nr.Optimizer], Callable[[int], RKHSProblem], str]] = {
     "rkhs": (nr.gp_ucb, plain_function, RKHS),
@@ -65,6 +81,9 @@ CASES: dict[str, tuple[Callable[..., nr.Optimizer], Callable[[int], RKHSProblem]
     "bayesian": (partial(nr.gp_ucb, width=nr.BayesianWidth(DELTA)), prior_sample, BAYES),
     "bkb": (bkb, plain_function, BKB),
     "bbkb": (bbkb, plain_function, BBKB),
+    "bkb, any dictionary, thin": (any_bkb, noisy_function, ANY),
+    "bbkb, any dictionary, thin": (any_bbkb, noisy_function, ANY),
+    "bbkb, bayesian": (partial(nr.bbkb, width=bayes, oversample=0.5), prior_sample, BAYES),
     "bkb, thin": (partial(bkb, oversample=1.0), noisy_function, BKB),
     "bbkb, thin": (partial(bbkb, oversample=1.0), noisy_function, BBKB),
 }
@@ -90,7 +109,9 @@ def check(case: str, seeds: Iterable[int], budget: int) -> None:
     assert "thin" not in case or np.median(shares) < 0.75
 
 
-@pytest.mark.parametrize("case", ["rkhs", "bayesian", "bkb, thin", "bbkb, thin"])
+@pytest.mark.parametrize(
+    "case", ["rkhs", "bayesian", "bbkb, thin", "bbkb, any dictionary, thin", "bbkb, bayesian"]
+)
 def test_a_few_runs_stay_within_their_bands(case: str) -> None:
     """A certificate drawn from a band that does not hold promises what it cannot keep."""
     check(case, range(1000, 1016), budget=20)

@@ -77,6 +77,8 @@ WIDTHS: dict[str, Callable[[], Width]] = {
     "EI": nr.EIWidth,
     "BKB": nr.BKBWidth,
     "BBKB": lambda: nr.BBKBWidth(limit=2.0),
+    "Nyström": nr.NystromWidth,
+    "Nyström, Bayesian": nr.NystromBayesianWidth,
     "BKB, experiments": nr.BKBExperimentsWidth,
     "BBKB, experiments": nr.BBKBExperimentsWidth,
     "constant": lambda: nr.ConstantWidth(2.0),

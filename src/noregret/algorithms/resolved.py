@@ -32,10 +32,11 @@ from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Search, search_of
 from noregret.widths import (
     BayesianWidth,
-    BBKBWidth,
     ConstantWidth,
     GuessAndDouble,
     KnownNorm,
+    NystromBayesianWidth,
+    NystromWidth,
     RKHSWidth,
     ScaledWidth,
     Width,
@@ -108,7 +109,7 @@ class ResolvedSettings:
         """Return the prior of that name and the theorem's band for it."""
         if require_choice("posterior", posterior, get_args(Held)) == "nystrom":
             prior = self.nystrom(oversample, per_log=72 * limit, dictionary=dictionary)
-            return prior, BBKBWidth(self.delta, limit, fresh=True)
+            return prior, NystromWidth(self.delta)
         if oversample is not None or dictionary != "fresh":
             name, value = ("oversample", oversample) if oversample else ("dictionary", dictionary)
             raise ArgumentError(
@@ -129,8 +130,8 @@ class ResolvedSettings:
         """Put the parts together; a width given by the user steers in place of `width`.
 
         Thompson sampling proper has beta 1, whatever the algorithm's width.
-        Bounds and certificates are by `band`, a theorem's width, or by the user's own width where
-        that is the Bayesian theorem's.
+        Bounds and certificates are by `band`, a theorem's width, or by the Bayesian theorem's where
+        that is the user's own width.
         """
         if isinstance(acquisition, type) or not isinstance(acquisition, Acquisition | Thompson):
             raise ArgumentError(
@@ -144,7 +145,7 @@ class ResolvedSettings:
             prior=prior,
             acquisition=acquisition,
             width=own or width,
-            band=own if isinstance(own, BayesianWidth) else band,
+            band=_bayesian(own, prior) or band,
             batching=batching,
             norm=GuessAndDouble() if bound == "double" else KnownNorm(bound),
             starts=self._starts(prior, acquisition, batching, search),
@@ -233,11 +234,21 @@ def noise_of(noise_std: object, given: RunSettings) -> float:
     return require_positive("noise_std", noise_std)
 
 
+def _bayesian(
+    own: Width | None, prior: ExactPosterior | NystromPosterior
+) -> BayesianWidth | NystromBayesianWidth | None:
+    """Return the Bayesian width that speaks of this posterior, where the user's own is one."""
+    if not isinstance(own, BayesianWidth | NystromBayesianWidth):
+        return None
+    sparse = isinstance(prior, NystromPosterior)
+    return NystromBayesianWidth(own.delta) if sparse else BayesianWidth(own.delta)
+
+
 def _require_candidates(width: Width | None, points: Points) -> None:
     while isinstance(width, ScaledWidth):
         width = width.width
-    if isinstance(width, BayesianWidth) and not points.candidates:
+    if isinstance(width, BayesianWidth | NystromBayesianWidth) and not points.candidates:
         raise ArgumentError(
-            "BayesianWidth counts candidates and needs a finite pool; on a box use RKHSWidth(), or "
-            "ConstantWidth(beta)."
+            f"{type(width).__name__} counts candidates and needs a finite pool; on a box use "
+            "RKHSWidth(), or ConstantWidth(beta)."
         )

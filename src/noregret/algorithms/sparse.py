@@ -19,6 +19,7 @@ from noregret.widths import (
     BBKBWidth,
     BKBExperimentsWidth,
     BKBWidth,
+    NystromWidth,
     Width,
 )
 
@@ -35,7 +36,8 @@ def bkb(
 ) -> Optimizer:
     """GP-UCB on a Nyström posterior whose dictionary is drawn again at every step.
 
-    `dictionary` is as in `bbkb`.
+    `dictionary` is as in `bbkb`. Bounds and certificates are by NystromWidth, which holds for any
+    dictionary and any ridge.
 
     Source: Calandriello et al., COLT 2019, Algorithm 1.
 
@@ -47,10 +49,11 @@ def bkb(
     (21, array([16]))
     """
     p = resolved(pool, kernel, noise_std, settings)
-    theorem = BKBWidth(p.delta, p.kappa_squared)
-    width: Width = theorem if p.theory else BKBExperimentsWidth(p.delta)
+    width: Width = BKBExperimentsWidth(p.delta)
+    if p.theory:
+        width = BKBWidth(p.delta, p.kappa_squared)
     prior = p.nystrom(oversample, per_log=6 * ALPHA / EPSILON**2, dictionary=dictionary)
-    return p.optimizer(prior, UCB(), width, FixedSize(1), band=theorem)
+    return p.optimizer(prior, UCB(), width, FixedSize(1), band=NystromWidth(p.delta))
 
 
 @shows_settings(Settings)
@@ -81,7 +84,7 @@ def bbkb(
     with the theorem's width has regret of the same order up to √log t (docs/papers/bbkb.md).
     Thompson() draws with beta 1, and KnowledgeGradient wants `noise=noise_std**2` and
     `width=ConstantWidth(1.0)`: no theorem covers them.
-    Bounds and certificates are those of BBKB, whatever chooses.
+    Bounds and certificates are by NystromWidth, whatever chooses: for any dictionary and any ridge.
 
     Source: Calandriello et al., ICML 2020, Algorithm 1; other acquisitions are named in its §6.
 
@@ -99,5 +102,5 @@ def bbkb(
     width = (BBKBWidth if p.theory else BBKBExperimentsWidth)(p.delta, limit)
     prior = p.nystrom(oversample, per_log=72 * limit, dictionary=dictionary)
     how = UCB() if acquisition is None else acquisition
-    band = BBKBWidth(p.delta, limit, fresh=True)
+    band = NystromWidth(p.delta)
     return p.optimizer(prior, how, width, batching, band=band)

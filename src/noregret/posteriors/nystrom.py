@@ -76,7 +76,8 @@ class NystromPosterior:
     incremental: bool = False
     key: int = 0  # from which every point has its number, once there is one
     moment: Vector = field(default_factory=lambda: np.zeros(0))  # (m,) Zᵀ W ȳ
-    residual: float = 0.0  # Σ w(k − ‖z‖²)
+    residual: float = 0.0  # Σ w(k − ‖z‖²), of an incremental dictionary …
+    observed_residuals: Vector = field(default_factory=lambda: np.zeros(0))  # … (n,) k − ‖z‖² else
 
     @classmethod
     def prior(
@@ -197,10 +198,11 @@ class NystromPosterior:
                 residual += float(told.w[some] @ (prior[some] - np.einsum("ij,ij->j", z, z)))
         R = cholesky.factor(V)
 
-        def spreads(at: int) -> Vector:
-            return _variances(prior[parts[at]], Z[at], R, self.ridge)
+        def spreads(at: int) -> Matrix:
+            return np.stack(_variance_parts(prior[parts[at]], Z[at], R, self.ridge))
 
-        variances = [] if self.incremental else parallel_map(spreads, range(len(parts)))
+        both = [] if self.incremental else parallel_map(spreads, range(len(parts)))
+        residuals, models = np.concatenate([np.zeros((2, 0)), *both], axis=1)
         return replace(
             self,
             observed=told,
@@ -210,7 +212,8 @@ class NystromPosterior:
             R=R,
             theta=cholesky.solve(R, solved),
             gram=gram,
-            observed_variances=np.concatenate([np.zeros(0), *variances]),
+            observed_variances=residuals + models,
+            observed_residuals=residuals,
             moment=solved,
             residual=residual,
         )
@@ -228,7 +231,8 @@ class NystromPosterior:
     def marginals(self, X: Matrix) -> tuple[Vector, Vector]:
         """Return mean and variance at each row of X by (1) and (2)."""
         Z = self.embed(X)  # (m, rows)
-        return self.theta @ Z, _variances(self.kernel.diagonal(X), Z, self.R, self.ridge)
+        residual, model = _variance_parts(self.kernel.diagonal(X), Z, self.R, self.ridge)
+        return self.theta @ Z, residual + model
 
     def at_points(self) -> tuple[Vector, Vector]:
         return self.marginals(self.observed.X)
@@ -332,10 +336,10 @@ class NystromPosterior:
         return float(self.observed.w @ self.observed_variances) / self.ridge
 
 
-def _variances(prior: Vector, Z: Matrix, R: Matrix, ridge: float) -> Vector:
-    """Return (2) for each column z of Z."""
+def _variance_parts(prior: Vector, Z: Matrix, R: Matrix, ridge: float) -> tuple[Vector, Vector]:
+    """Return the two parts of (2) for each column z of Z: the residual, and what feedback moves."""
     residual = prior - np.einsum("ij,ij->j", Z, Z)
     U = cholesky.solve_lower(R, Z)
     model: Vector = ridge * np.einsum("ij,ij->j", U, U)
     # Rounding leaves up to about m·eps·k(x, x) below zero at members of the dictionary.
-    return np.asarray(np.maximum(residual, 0.0) + model)
+    return np.maximum(residual, 0.0), model

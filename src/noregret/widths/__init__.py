@@ -20,4 +20,5 @@ from noregret.widths.heuristics import (
     ConstantWidth,
     GrowingWidth,
 )
+from noregret.widths.nystrom import NystromBayesianWidth, NystromWidth
 from noregret.widths.theorems import BayesianWidth, BBKBWidth, BKBWidth, EIWidth, RKHSWidth

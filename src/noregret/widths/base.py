@@ -235,6 +235,16 @@ class ScaledWidth(WidthBase):
         return (*self.width.assumptions(inputs), narrower)
 
 
+def prior_is_right(inputs: WidthInputs) -> Assumptions:
+    """The Bayesian setting: f drawn from the prior, and Gaussian noise."""
+    p = inputs.posterior
+    return (
+        Assumption("f is drawn from the Gaussian process given by kernel and offset"),
+        Assumption(f"noise is Gaussian with {told_noise(inputs)}"),
+        Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
+    )
+
+
 def posterior_is_exact(inputs: WidthInputs) -> Assumption:
     return Assumption("the posterior is exact", isinstance(inputs.posterior, ExactPosterior))
 

@@ -17,7 +17,7 @@ from noregret.widths.base import (
     dictionary_is_accurate,
     norm_is_bounded,
     posterior_is_exact,
-    told_noise,
+    prior_is_right,
 )
 
 
@@ -70,13 +70,7 @@ class BayesianWidth(WidthBase):
         return math.sqrt(2 * math.log(N * (t + 1) ** 2 * math.pi**2 / (6 * self.delta)))
 
     def assumptions(self, inputs: WidthInputs) -> Assumptions:
-        p = inputs.posterior
-        return (
-            Assumption("f is drawn from the Gaussian process given by kernel and offset"),
-            Assumption(f"noise is Gaussian with {told_noise(inputs)}"),
-            Assumption("ridge = noise_std²", math.isclose(p.ridge, p.noise_std**2)),
-            posterior_is_exact(inputs),
-        )
+        return (*prior_is_right(inputs), posterior_is_exact(inputs))
 
 
 @final
