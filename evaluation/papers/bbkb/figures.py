@@ -38,11 +38,12 @@ def smallest_regret(runs: Runs) -> Iterator[Claim]:
 def fraction_of_the_time(runs: Runs) -> Iterator[Claim]:
     """A fraction: less than half of what any other method with a model takes."""
     for one in runs.each():
-        spent = one.ends("seconds", FIRST)
-        quickest = min(spent[label] for label in OURS)
+        first = min(FIRST, one.lines[0].horizon)
+        spent = one.ends("seconds", first)
+        quickest = min(spent[label] for label in OURS if label in spent)
         others = min(spent[label] for label in spent if label not in (*OURS, GREEDY))
         says = "BBKB takes only a fraction of the time of the baselines (with a model)"
-        text = f"seconds for {FIRST} steps: {one.reads('seconds', step=FIRST)}"
+        text = f"seconds for {first} steps: {one.reads('seconds', step=first)}"
         yield one.claim(says, text, quickest < 0.5 * others)
 
 
@@ -52,11 +53,10 @@ def both(runs: Runs) -> Iterator[Claim]:
     yield from fraction_of_the_time(runs)
 
 
-def all_three(runs: Runs) -> Iterator[Claim]:
-    """The claims of Figures 1, 2 and 6 on Cadata, from one sweep over σ²: Table 1 is in it."""
+def table_1(runs: Runs) -> Iterator[Claim]:
+    """The claims of Figures 1 and 2 on Cadata, from a sweep over σ² that holds Table 1."""
     printed = (one for one in runs.lines if one.panel == CADATA.get(one.label, CADATA[GLOBAL]))
     yield from both(Runs(tuple(printed), runs.store))
-    yield from robust(runs)
 
 
 def robust(runs: Runs) -> Iterator[Claim]:
@@ -244,12 +244,12 @@ PLATES = plates(
         "fig2": fraction_of_the_time,
         "every": fraction_of_the_time,
         "fig1-squared": both,
+        "cadata-squared": table_1,
         "fig3": partial(batches_and_time, history=INIT),
         "fig4": evolution,
         "fig5": robust,
         "fig6": robust,
         "fig5-squared": robust,
-        "fig6-squared": all_three,
         "norm": larger_norm,
         "widths": narrower,
         "unstated": whatever_was_taken,
