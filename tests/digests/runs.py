@@ -102,6 +102,10 @@ OPTIONS: dict[str, Make] = {
     "switch_cost-ei": model(nr.mini_gp_ei, switch_cost=2.0, limit=6.0),
     "norm_bound-double": ucb(norm_bound="double", kernel=0.02 * nr.RBF(0.3)),
     "norm_bound": ucb(norm_bound=3.0, horizon=200),
+    "norm_bound-grow": ucb(norm_bound="grow", kernel=nr.Matern(lengthscale=2.0)),
+    "norm_bound-grow-ei": model(nr.gp_ei, norm_bound="grow"),
+    "norm_bound-grow-bkb": model(nr.bkb, norm_bound="grow"),
+    "norm_bound-grow-bbkb": model(nr.bbkb, norm_bound="grow", preset="theory"),
     "theory": ucb(preset="theory", delta=0.05),
     "theory-ei": model(nr.gp_ei, preset="theory"),
     "theory-bkb": model(nr.bkb, preset="theory"),
@@ -228,6 +232,10 @@ def runs() -> dict[str, Run]:
             found[f"kernels/box-{name}-{way}"] = partial(drive, make, "box", ordinary, 3)
     for name, (make, domain, steps) in AUTO.items():
         found[f"auto/{name}"] = partial(drive, make, domain, ordinary, steps)
+    grows = ucb(norm_bound="grow")
+    for domain in ("plain", "box"):
+        found[f"{domain}/grow"] = partial(drive, grows, domain, eventful, 12, saved=True)
+    found["weighty/grow"] = partial(drive, grows, "plain", weighty, 40)
     for name, make in MANY.items():
         found[f"many/{name}"] = partial(drive, make, "many", historic, 6)
     groups = bare(nr.regularized_evolution, groups=range(6), population=5)

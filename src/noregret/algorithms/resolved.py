@@ -17,11 +17,12 @@ from noregret.errors import (
     require_number,
     require_positive,
 )
-from noregret.kernels import Kernel, as_kernel, probe
+from noregret.kernels import Kernel, as_kernel, probe, shortened
 from noregret.optimizer import Optimizer
 from noregret.policies import (
     Bandit,
     GivenStart,
+    GrowingBandit,
     Start,
     UncertaintyDesign,
     UncertaintySampling,
@@ -33,6 +34,7 @@ from noregret.search import Search, search_of
 from noregret.widths import (
     BayesianWidth,
     ConstantWidth,
+    GrowthSchedule,
     GuessAndDouble,
     KnownNorm,
     NystromBayesianWidth,
@@ -147,18 +149,44 @@ class ResolvedSettings:
             width=own or width,
             band=_bayesian(own, prior) or band,
             batching=batching,
-            norm=GuessAndDouble() if bound == "double" else KnownNorm(bound),
+            norm=KnownNorm(bound) if isinstance(bound, float) else GuessAndDouble(),
             starts=self._starts(prior, acquisition, batching, search),
         )
+        if bound == "grow":
+            self._require_growth(acquisition)
+        grows = GrowthSchedule(self.pool.dim)
         return Optimizer(
             self.pool,
-            bandit,
+            GrowingBandit(bandit, grows) if bound == "grow" else bandit,
             seed=self.given["seed"],
             goal=self.given["goal"],
             offset=self.given["offset"],
             at_most_each=self.given["at_most_each"],
             deterministic=self.given["deterministic"],
         )
+
+    def _require_growth(self, acquisition: Acquisition | Thompson) -> None:
+        """Raise where norm and lengthscale would move without a theorem behind it."""
+        shortened(self.kernel, by=2.0)
+        width = self.given["width"]
+        while isinstance(width, ScaledWidth):
+            width = width.width
+        if isinstance(acquisition, Thompson):
+            raise ArgumentError(
+                'norm_bound="grow" lets a bound on f grow until it holds; functions drawn from the '
+                "posterior follow no bound. Take mini_gp_ucb or bbkb, or auto, which learns the "
+                "kernel."
+            )
+        if isinstance(width, BayesianWidth | NystromBayesianWidth):
+            raise ArgumentError(
+                f"{type(width).__name__} holds for f drawn from the kernel's prior, which says "
+                'nothing of a kernel that is wrong: leave out norm_bound="grow", or the width.'
+            )
+        if self.given["min_batch"] is not None:
+            raise ArgumentError(
+                f"min_batch={self.given['min_batch']} holds for variances that only fall; with "
+                'norm_bound="grow" they rise whenever lengthscales shrink. Give one of the two.'
+            )
 
     def _starts(
         self,

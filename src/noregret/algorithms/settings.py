@@ -43,8 +43,8 @@ Given = TypeVar("Given", bound="RunSettings")
 
 def _require_bound(name: str, value: object) -> object:
     if isinstance(value, str):
-        if value != "double":
-            raise ArgumentError(f'{name} must be a number or "double", got {value!r}.')
+        if value not in ("double", "grow"):
+            raise ArgumentError(f'{name} must be a number, "double" or "grow", got {value!r}.')
         return value
     return require_positive(name, value)
 
@@ -107,11 +107,12 @@ class Settings(RunSettings, total=False):
         "probability with which guarantees may fail; 0.1 without a horizon",
     ]
     norm_bound: Annotated[
-        float | Literal["double"],
+        float | Literal["double", "grow"],
         1.0,
         _require_bound,
         "F, how wiggly f is at most: its norm in the kernel's function space (RKHS), at least "
-        'max |f − offset|/√variance; "double" starts at 1 and doubles when refuted',
+        'max |f − offset|/√variance; "double" starts at 1 and doubles when refuted; '
+        '"grow" needs no kernel that is right: lengthscales shrink and the bound grows with log t',
     ]
     preset: Annotated[
         Preset,

@@ -23,5 +23,5 @@ from noregret.kernels.fourier_features import (
     random_features,
 )
 from noregret.kernels.linear import Linear, Polynomial
-from noregret.kernels.stationary import RBF, Matern
+from noregret.kernels.stationary import RBF, Matern, shortened
 from noregret.kernels.tanimoto import Tanimoto

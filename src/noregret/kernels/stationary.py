@@ -12,8 +12,17 @@ from typing import TypeAlias, final
 import numpy as np
 
 from noregret.arrays import Matrix, require_numbers
-from noregret.errors import ArgumentError, require_positive
-from noregret.kernels.base import KernelGradient, UnitVarianceKernel, each, one_or_each
+from noregret.errors import ArgumentError, KernelError, require_positive
+from noregret.kernels.base import (
+    Kernel,
+    KernelGradient,
+    Product,
+    Scaled,
+    Sum,
+    UnitVarianceKernel,
+    each,
+    one_or_each,
+)
 from noregret.storable import storable
 
 Lengthscale: TypeAlias = float | tuple[float, ...]
@@ -91,6 +100,41 @@ class Matern(UnitVarianceKernel):
             shape(values)
             steepness(slope)
         return values, lambda C: _weighted_gaps(X, Z, scale, C * slope)
+
+
+def shortened(kernel: Kernel, by: float) -> Kernel:
+    """Return the kernel with every lengthscale divided by a number.
+
+    Of RBF and Matern, their multiples, sums and products: k(by·x, by·z). For by ≥ 1 the norm of a
+    function grows by at most by^(d/2): with k̂ the spectral density of k, that of the new kernel is
+    by^(−d)·k̂(ξ/by) ≥ by^(−d)·k̂(ξ), since k̂ does not rise along any ray from 0.
+
+    Source: Bull 2011, Lemma 4. Differs: for sums, whose densities add, and products, whose convolve
+    and do not rise along rays either (Anderson 1955).
+
+    >>> shortened(2.0 * RBF((1.0, 3.0)), by=2.0)
+    Scaled(kernel=RBF(lengthscale=(0.5, 1.5)), variance=2.0)
+    """
+    match kernel:
+        case RBF(lengthscale=scale):
+            return RBF(_divided(scale, by))
+        case Matern(nu=nu, lengthscale=scale):
+            return Matern(nu, _divided(scale, by))
+        case Scaled(kernel=inner, variance=variance):
+            return Scaled(shortened(inner, by), variance)
+        case Sum(left=left, right=right):
+            return Sum(shortened(left, by), shortened(right, by))
+        case Product(left=left, right=right):
+            return Product(shortened(left, by), shortened(right, by))
+    raise KernelError(
+        'norm_bound="grow" shrinks lengthscales, and it is known how norms follow for RBF and '
+        f"Matern, their multiples, sums and products; not for {kernel!r:.80}. Take one of these, "
+        'or norm_bound="double", or a number.'
+    )
+
+
+def _divided(scale: Lengthscale, by: float) -> Lengthscale:
+    return tuple(each / by for each in scale) if isinstance(scale, tuple) else scale / by
 
 
 def _gaussian(S: Matrix) -> None:

@@ -107,9 +107,11 @@ class Explanation:
     candidates: int  # among which it ranks
     leader: Leader | None
     goal: str
+    note: str = ""  # what the model is now, where that changes during a run
 
     def __str__(self) -> str:
-        lines = (self._belief(), self._evidence(), self._history(), self._next_choice())
+        said = (self._belief(), self._evidence(), self._history(), self._next_choice())
+        lines = (*said, self.note)
         return "\n".join(line for line in lines if line)
 
     def _belief(self) -> str:
@@ -225,6 +227,7 @@ def explained(
         candidates=int(np.count_nonzero(~evidence.unavailable)),
         leader=None if view is None else _leader(view, points, units),
         goal="max" if units.sign > 0 else "min",
+        note="" if view is None else view.note,
     )
 
 

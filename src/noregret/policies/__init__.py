@@ -16,5 +16,6 @@ from noregret.policies.baselines import EPSILON_GRID, Baseline, RandomSearch, si
 from noregret.policies.designs import FarthestDesign, SobolDesign, UncertaintyDesign, UniformDesign
 from noregret.policies.evolution import Evolution, as_groups
 from noregret.policies.fourier_thompson import LEAST_RIDGE, ThompsonQFF
+from noregret.policies.growing import GrowingBandit
 from noregret.policies.model_view import SCORES, Guarantee, ModelPolicy, ModelView, why_uncertified
 from noregret.policies.starts import GivenStart, Start, UncertaintySampling, UniformStart

@@ -66,6 +66,7 @@ class Bandit:
     batching: BatchRule
     norm: NormBound
     starts: tuple[Start, ...]
+    recounts: bool = False  # information is what the posterior bounds it by, no sum over the run
 
     def begin(self) -> Belief:
         return Belief(self.prior, Information(), self.norm.start)
@@ -129,6 +130,8 @@ class Bandit:
         over: its sum is far from L, and the bound that the posterior itself gives takes its place
         where it is lower.
         """
+        if self.recounts:
+            return Information(now.most_log_det, now.most_log_det)
         ridge, information = state.posterior.ridge, state.information
         average = evidence.asked_weights / evidence.asked_counts
         asked_for = zip(evidence.asked_variances, average, evidence.asked_counts, strict=True)
@@ -187,11 +190,16 @@ class Bandit:
                         break
                     ranking.close(row)
         full = self.batching.is_full(fill) and not fill.is_cut
-        reason = self.batching.reason if full else f"at_most {room} reached"
+        reason = self.batching.reason if full else self.cut_at(room)
         if allowance is not None and left and not full:
             reason = allowance.reason
         picks, times = ranking.picks(np.array(rows, dtype=np.int64)), np.array(repeats)
         return Proposal(picks.rows, picks.X, times, np.array(variances), reason, diagnostics)
+
+    @staticmethod
+    def cut_at(room: int) -> str:
+        """Return why a batch ends that its rule would have let go on."""
+        return f"at_most {room} reached"
 
     def ranking(self, stale: Posterior, beta: float, evidence: Evidence) -> Ranking:
         """Rank the candidates that are available, as a batch does that opens now."""
@@ -239,6 +247,10 @@ class BanditView(ModelView):
     @property
     def score(self) -> str:
         return type(self._bandit.acquisition).__name__
+
+    @property
+    def note(self) -> str:
+        return self._bandit.norm.note(self._inputs)
 
     def means(self) -> Vector:
         return self.posterior.mean_at_points()
@@ -290,6 +302,7 @@ class BanditView(ModelView):
             "The bounds of best() and certificate() hold with probability "
             f"{1 - bandit.band.delta:g} by {bandit.band.theorem}, under the assumptions that "
             "certificate() lists.",
+            *filter(None, [self.note]),
         )
 
     def with_excluded(self, excluded: Mask) -> BanditView:

@@ -58,6 +58,11 @@ class ModelView(ABC):
         return -math.inf
 
     @property
+    def note(self) -> str:
+        """A sentence on what the model is now, where that changes during a run."""
+        return ""
+
+    @property
     def scale_is_known(self) -> bool:
         """Whether deviations of the posterior mean anything."""
         return True

@@ -14,6 +14,7 @@ from noregret.widths.base import (
     WidthBase,
     WidthInputs,
 )
+from noregret.widths.growth import GrowthSchedule, StagedWidth, at_stage
 from noregret.widths.heuristics import (
     BBKBExperimentsWidth,
     BKBExperimentsWidth,

@@ -132,6 +132,19 @@ class Width(Protocol):
     def assumptions(self, inputs: WidthInputs) -> Assumptions: ...
 
 
+class NormBound(Protocol):
+    """What F is before each batch."""
+
+    @property
+    def start(self) -> float: ...
+    def update(self, inputs: WidthInputs, band: Width) -> float:
+        """Return F for the next batch, given a run with the last F."""
+
+    def assumptions(self, inputs: WidthInputs) -> Assumptions: ...
+    def note(self, inputs: WidthInputs) -> str:
+        """Return a sentence on what F means now; empty where it is what was given."""
+
+
 @final
 @storable("KnownNorm")
 @dataclass(frozen=True, slots=True)
@@ -144,11 +157,13 @@ class KnownNorm:
         require_positive("norm_bound", self.start)
 
     def update(self, inputs: WidthInputs, band: Width) -> float:
-        """Return F for the next batch, given a run with the last F."""
         return inputs.norm_bound
 
     def assumptions(self, inputs: WidthInputs) -> Assumptions:
         return ()  # the widths that use the bound say so
+
+    def note(self, inputs: WidthInputs) -> str:
+        return ""
 
 
 @final
@@ -177,8 +192,10 @@ class GuessAndDouble:
         F = inputs.norm_bound
         return (Assumption(f'norm_bound = {F:g}, by norm_bound="double", is large enough'),)
 
+    def note(self, inputs: WidthInputs) -> str:
+        return ""
 
-NormBound: TypeAlias = KnownNorm | GuessAndDouble  # what F is before each batch
+
 _CHECKS: dict[str, Callable[[str, object], object]] = {
     "delta": require_probability,
     "limit": partial(require_at_least, least=1.0),
