@@ -7,7 +7,7 @@ fail: a narrower band does not pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -30,10 +30,26 @@ def fewest(runs: int) -> float:
     return float(binom.ppf(1e-3, runs, 1 - DELTA))
 
 
-def farthest(optimizer: nr.Optimizer, problem: RKHSProblem, budget: int, seed: int) -> float:
+def by_instruments(
+    optimizer: nr.Optimizer, problem: RKHSProblem, budget: int, seed: list[int]
+) -> Iterator[None]:
+    """Run the loop with an instrument drawn for each evaluation: a fine, usual or coarse one."""
+    rng = np.random.default_rng(seed)
+    while optimizer.spent < budget:
+        batch = optimizer.ask(at_most=budget - optimizer.spent)
+        noise = problem.noise_std * rng.choice([1 / 3, 1.0, 4.0], len(batch))
+        values = problem.values[batch.sequence] + noise * rng.standard_normal(len(batch))
+        optimizer.tell(batch, values, noise_std=noise)
+        yield
+
+
+def farthest(
+    optimizer: nr.Optimizer, problem: RKHSProblem, budget: int, seed: int, *, instruments: bool
+) -> float:
     """Run, and return the largest |f − μ|/(βσ) over all candidates after every batch."""
     X, largest = problem.pool.rows(np.arange(len(problem.pool))), 0.0
-    for _ in rounds(optimizer, problem, budget, [seed, 13]):
+    run = by_instruments if instruments else rounds
+    for _ in run(optimizer, problem, budget, [seed, 13]):
         view, beta = optimizer.posterior, optimizer.certificate().beta
         gaps = np.abs(problem.values - view.mean(X)) / (beta * view.std(X))
         largest = max(largest, float(gaps.max()))
@@ -78,12 +94,22 @@ bayes = nr.BayesianWidth(DELTA)
 CASES: dict[str, tuple[Callable[..., nr.Optimizer], Callable[[int], RKHSProblem], str]] = {
     "rkhs": (nr.gp_ucb, plain_function, RKHS),
     "rkhs, repeats": (nr.mini_gp_ucb, plain_function, RKHS),
+    "rkhs, instruments": (nr.mini_gp_ucb, plain_function, RKHS),
     "bayesian": (partial(nr.gp_ucb, width=nr.BayesianWidth(DELTA)), prior_sample, BAYES),
     "bkb": (bkb, plain_function, BKB),
     "bbkb": (bbkb, plain_function, BBKB),
     "bkb, any dictionary, thin": (any_bkb, noisy_function, ANY),
     "bbkb, any dictionary, thin": (any_bbkb, noisy_function, ANY),
     "bbkb, bayesian": (partial(nr.bbkb, width=bayes, oversample=0.5), prior_sample, BAYES),
+    "bayesian, instruments": (partial(nr.gp_ucb, width=bayes), prior_sample, BAYES),
+    "bkb, thin, instruments": (partial(bkb, oversample=1.0), noisy_function, BKB),
+    "bbkb, thin, instruments": (partial(bbkb, oversample=1.0), noisy_function, BBKB),
+    "bbkb, any dictionary, instruments": (any_bbkb, noisy_function, ANY),
+    "bbkb, bayesian, instruments": (
+        partial(nr.bbkb, width=bayes, oversample=0.5),
+        prior_sample,
+        BAYES,
+    ),
     "bkb, thin": (partial(bkb, oversample=1.0), noisy_function, BKB),
     "bbkb, thin": (partial(bbkb, oversample=1.0), noisy_function, BBKB),
 }
@@ -97,7 +123,7 @@ def check(case: str, seeds: Iterable[int], budget: int) -> None:
         optimizer = algorithm(
             p.pool, kernel=p.kernel, noise_std=p.noise_std, delta=DELTA, seed=seed
         )
-        gaps.append(farthest(optimizer, p, budget, seed))
+        gaps.append(farthest(optimizer, p, budget, seed, instruments="instruments" in case))
         assert optimizer.certificate().theorem.startswith(theorem)
         posterior = optimizer.state.posterior
         if isinstance(posterior, NystromPosterior):
@@ -110,7 +136,16 @@ def check(case: str, seeds: Iterable[int], budget: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "case", ["rkhs", "bayesian", "bbkb, thin", "bbkb, any dictionary, thin", "bbkb, bayesian"]
+    "case",
+    [
+        "rkhs",
+        "bayesian",
+        "bbkb, thin",
+        "bbkb, any dictionary, thin",
+        "bbkb, bayesian",
+        "rkhs, instruments",
+        "bbkb, any dictionary, instruments",
+    ],
 )
 def test_a_few_runs_stay_within_their_bands(case: str) -> None:
     """A certificate drawn from a band that does not hold promises what it cannot keep."""
@@ -147,6 +182,32 @@ def test_the_rkhs_band_is_tight_on_one_candidate_evaluated_for_ever() -> None:
     assert np.sum(gaps <= 1.0) >= fewest(runs)
     assert np.sum(gaps <= 1.0) < runs * (1 - DELTA / 2)  # tight
     assert np.sum(gaps <= 0.9) < fewest(runs)
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_the_rkhs_band_holds_for_instruments_whose_noise_is_told(said: bool) -> None:
+    """As above, every stretch of evaluations being by another of twenty instruments.
+
+    Where nothing is said of them, values from five times coarser ones are trusted too much, and f
+    leaves the band in far more runs than it may.
+    """
+    runs, noise, f = 2000, 10.0, 0.05
+    rng = np.random.default_rng(43)
+    times = np.unique(np.geomspace(1, 1e7, 600).astype(np.int64)).astype(np.float64)
+    factors = rng.choice(np.geomspace(0.2, 5.0, 20), len(times))  # ξ_s/ξ, of each stretch
+    counts = np.diff(times, prepend=0.0)
+    weights = counts / factors**2 if said else counts
+    scatter = np.sqrt(counts) * factors * noise * rng.standard_normal((runs, len(times)))
+    sums = np.cumsum(weights * f + scatter * weights / counts, axis=1)
+    x, gaps = np.zeros((1, 1)), np.zeros(runs)
+    for t, w, total in zip(times, np.cumsum(weights), sums.T, strict=True):
+        its = (np.array([0]), x, np.array([w]), np.array([1.0]), np.array([t]))
+        posterior = told(exact_prior(nr.RBF(1.0), noise**2, dim=1), Observations(*its))
+        beta = nr.RKHSWidth(DELTA).beta(WidthInputs(posterior, 1, int(t), f, Information()))
+        mean, variance = posterior.marginals(x)
+        gaps = np.maximum(gaps, np.abs(f - mean[0] * total / w) / (beta * np.sqrt(variance[0])))
+    assert (np.sum(gaps <= 1.0) >= fewest(runs)) == said
+    assert np.sum(gaps <= 1.0) < runs * (1 - DELTA / 2)  # tight
 
 
 def test_the_bayesian_band_holds_for_many_unrelated_candidates() -> None:

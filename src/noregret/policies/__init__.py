@@ -10,6 +10,7 @@ from noregret.policies.base import (
     Purpose,
     State,
     Uncertified,
+    noise_told,
     stream,
 )
 from noregret.policies.baselines import EPSILON_GRID, Baseline, RandomSearch, singles

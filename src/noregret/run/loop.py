@@ -15,12 +15,15 @@ from noregret.algorithms import auto
 from noregret.arrays import Vector
 from noregret.errors import ArgumentError, ExhaustedError, TellError, require_count
 from noregret.optimizer import MOST_VALUE, Batch, Best, Certificate, Failed, Goal, Optimizer
+from noregret.optimizer.feedback import Feedback
+from noregret.policies import noise_told
 from noregret.pools import Domain, Keys
 from noregret.progress import Display
 from noregret.run.stopping import Stop, Watch, as_stops
 from noregret.text import counted
 
-Objective: TypeAlias = Callable[[Vector], "float | Failed"]
+Objective: TypeAlias = Callable[[Vector], "float | tuple[float, float] | Failed"]
+Found: TypeAlias = "tuple[float | Failed, float | None]"  # a value, and its noise where it was said
 Callback: TypeAlias = Callable[[Optimizer, Batch, "list[float | Failed]"], "bool | None"]
 Arguments = ParamSpec("Arguments")
 
@@ -107,11 +110,11 @@ def _optimize(
             ended = watch.ended()  # a history may be enough
             while ended is None and optimizer.spent < budget:
                 batch = optimizer.ask(at_most=budget - optimizer.spent)
-                told: list[float | Failed] = []
+                found = list[Found]()
                 try:
-                    _evaluate(f, batch, by_id, told, display)
+                    _evaluate(f, batch, by_id, found, history.usual, display)
                 finally:  # what was measured is kept, whatever ended it
-                    history.tell(batch[: len(told)], told)
+                    told = history.tell(batch[: len(found)], found)
                 if callback is not None and callback(optimizer, batch, told):
                     return history.result("callback")
                 ended = watch.ended()
@@ -142,13 +145,13 @@ def _with_its_signature(
 def maximize(*given: Any, **settings: Any) -> Result:
     """Find the candidate of largest f, by noisy evaluations.
 
-    `f` is given the features of one candidate (its id, with `by_id=True`) and returns a value, or
-    FAILED. `settings` go to the algorithm. `stop_when` ends the run before the budget is spent: a
-    `Target`, `Patience` or `GapBelow`, or several, of which the first that is met ends it; they
-    are looked at after every batch, and before the first where values were told. A
-    `callback(optimizer, batch, values)` is called after every batch and ends the run by returning
-    True. Ctrl-C ends it too, keeping every value told; an exception in `f` carries what was found
-    as `error.result`.
+    `f` is given the features of one candidate (its id, with `by_id=True`) and returns a value, a
+    pair of a value and its `noise_std` where instruments differ, or FAILED. `settings` go to the
+    algorithm. `stop_when` ends the run before the budget is spent: a `Target`, `Patience` or
+    `GapBelow`, or several, of which the first that is met ends it; they are looked at after every
+    batch, and before the first where values were told. A `callback(optimizer, batch, values)` is
+    called after every batch and ends the run by returning True. Ctrl-C ends it too, keeping every
+    value told; an exception in `f` carries what was found as `error.result`.
 
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
     >>> result = nr.maximize(lambda x: -((x[0] - 0.7) ** 2), pool, algorithm=nr.mini_gp_ucb,
@@ -178,15 +181,24 @@ class _History:
         self._ids: list[Keys] = []  # one array per tell
         self._values: list[float] = []
         self._switches = 0
+        self.usual = noise_told(
+            optimizer.policy
+        )  # the noise of an evaluation of which none is said
         self._last: Keys = np.empty(0, dtype=np.int64)  # the candidate evaluated last, if any
 
-    def tell(self, part: Batch, told: list[float | Failed]) -> None:
-        self._optimizer.tell(part, told)
+    def tell(self, part: Batch, found: list[Found]) -> list[float | Failed]:
+        """Tell the optimizer; return the values alone."""
+        told = [value for value, _ in found]
+        noise: list[float | None] | None = None
+        if any(said is not None for _, said in found):
+            noise = [self.usual if said is None else said for _, said in found]
+        self._optimizer.tell(part, told, noise_std=noise)
         runs = np.concatenate([self._last, part.ids]) if self._last.size else part.ids
         self._switches += int(np.count_nonzero(runs[1:] != runs[:-1]))
         self._last = runs[-1:]
         self._ids.append(part.sequence)
         self._values.extend(math.nan if isinstance(value, Failed) else value for value in told)
+        return told
 
     def result(self, ended: str) -> Result:
         none: Keys = np.empty(0, dtype=np.int64)
@@ -195,16 +207,17 @@ class _History:
 
 
 def _evaluate(
-    f: Callable[..., float | Failed],
+    f: Callable[..., float | tuple[float, float] | Failed],
     batch: Batch,
     by_id: bool,
-    told: list[float | Failed],
+    found: list[Found],
+    usual: float | None,
     display: Display,
 ) -> None:
     what = batch.sequence.tolist() if by_id else batch
     for argument in what:
         try:
-            told.append(_checked(f(argument)))
+            found.append(_checked(f(argument), usual))
         except Exception as error:
             error.add_note(
                 "raised by the function being optimised; what was found before is in .result of "
@@ -214,17 +227,19 @@ def _evaluate(
         display.advance()
 
 
-def _checked(value: object) -> float | Failed:
-    """Return what f gave as a number, or refuse it before more is measured in vain."""
-    if isinstance(value, Failed):
-        return value
+def _checked(given: object, usual: float | None) -> Found:
+    """Return the value that f gave, and its noise; or refuse them before more is measured."""
+    if isinstance(given, Failed):
+        return given, None
+    value, noise = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+    Feedback(value, noise_std=noise, usual=usual).weights(np.zeros(1, dtype=np.bool_))
     try:
         number = float(np.asarray(value, dtype=np.float64).item())
     except (TypeError, ValueError):
         number = math.nan
     if not abs(number) <= MOST_VALUE:  # NaN included
         raise TellError(
-            f"the function returned {value!r}; it must return a number of at most {MOST_VALUE:g}, "
+            f"the function returned {given!r}; it must return a number of at most {MOST_VALUE:g}, "
             "or noregret.FAILED."
         )
-    return number
+    return number, noise
