@@ -17,6 +17,7 @@ from digests.stories import (
     drive,
     eventful,
     failing,
+    growing,
     historic,
     instruments,
     loop,
@@ -218,6 +219,7 @@ def runs() -> dict[str, Run]:
     for name, make in MODELS.items():
         found[f"long/{name}"] = partial(drive, make, "plain", ordinary, 30)
         found[f"failing/{name}"] = partial(drive, make, "twins", failing, 15)
+        found[f"growing/{name}"] = partial(drive, make, "plain", growing, 14)
         found[f"weighty/{name}"] = partial(drive, make, "plain", weighty, 40)
     for name in WEIGHED:
         for domain in ("plain", "named", "box"):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
-from digests.problems import Problem, problem
+from digests.problems import Problem, points, problem
 from digests.record import Record, chosen, hashed, numbers, state
 
 Make = Callable[[Problem], nr.Optimizer]
@@ -91,6 +91,20 @@ def eventful(optimizer: nr.Optimizer, p: Problem, i: int) -> str:
         optimizer.exclude(list(p.closed))
     else:
         optimizer.tell(batch, values)
+    return chosen(batch)
+
+
+def growing(optimizer: nr.Optimizer, p: Problem, i: int) -> str:
+    """Ask as one of two workers; twice candidates are added, one of which was told before."""
+    if i == 2 and len(p.elsewhere):
+        optimizer.tell(p.elsewhere, p.measure(p.elsewhere, 100))
+    if i in (4, 9):
+        more = points(20 + i, 30, 2)
+        optimizer.extend(np.concatenate([more, p.elsewhere[:1]]))
+    batch = optimizer.ask(at_most=6, worker="ab"[i % 2])
+    values = p.measure(of_batch(batch), i)
+    part = slice(1 if i % 5 == 3 else None)
+    optimizer.tell(batch[part], values[part])
     return chosen(batch)
 
 

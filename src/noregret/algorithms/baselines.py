@@ -146,7 +146,8 @@ def ts_qff(
             f"kernel's variance, got {lam / features.variance:.3g}: below, rounding drowns the "
             "prior of the weights. Raise noise_std, or use mini_gp_ucb."
         )
-    policy = ThompsonQFF(features, noise, lam, batch_size)
+    given = None if nodes is None else features.nodes
+    policy = ThompsonQFF(features, noise, lam, batch_size, given)
     return Optimizer(pool, policy, **run)
 
 

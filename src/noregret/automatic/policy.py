@@ -20,7 +20,7 @@ from noregret.errors import ArgumentError
 from noregret.fitting import Family, WithCandidateEffect, family_for, parameter_prior
 from noregret.kernels import probe_rows
 from noregret.policies import Bandit, Belief, Evidence, Proposal, Purpose
-from noregret.pools import Domain, Points
+from noregret.pools import Domain, Points, Renumbering
 from noregret.search import Search, search_of
 from noregret.storable import storable
 from noregret.widths import KnownNorm
@@ -85,6 +85,17 @@ class AutoPolicy:
 
     def begin(self) -> AutoState:
         return AutoState()
+
+    def extended(
+        self, state: AutoState, before: Points, points: Points, numbers: Renumbering
+    ) -> tuple[AutoPolicy, AutoState]:
+        """Lengthscales stay in units of the ranges that features had at the start."""
+        if state.model is None:
+            return self, state
+        bandit = self.builder.bandit(state.model, 0)
+        _, belief = bandit.extended(state.model.belief, before, points, numbers)
+        model = replace(state.model, belief=belief)
+        return self, replace(state, model=model, leader=numbers.of(state.leader))
 
     def vet(self, X: Rows) -> None:
         """Let a kernel of the family look at points before they are written down."""

@@ -21,6 +21,7 @@ from noregret.optimizer import results, storage
 from noregret.optimizer.batch import Batch
 from noregret.optimizer.deterministic import at_most
 from noregret.optimizer.explanation import Explanation, explained
+from noregret.optimizer.extension import extended
 from noregret.optimizer.feedback import Feedback
 from noregret.optimizer.history import History
 from noregret.optimizer.pending import room_for
@@ -46,9 +47,9 @@ Goal: TypeAlias = Literal["max", "min"]
 class Optimizer(History):
     """Hand out batches to evaluate, take in their values, and say which candidate is best.
 
-    Only `ask`, `tell`, `fail` and `exclude` change a run; each happens as a whole or, on an error,
-    not at all. Everything else only looks, and looking never changes a choice. Threads may share
-    an optimizer.
+    Only `ask`, `tell`, `fail`, `exclude` and `extend` change a run; each happens as a whole or, on
+    an error, not at all. Everything else only looks, and looking never changes a choice. Threads
+    may share an optimizer.
 
     The functions in `noregret.algorithms` build one; compose your own from a pool and a policy.
 
@@ -187,6 +188,27 @@ class Optimizer(History):
         """
         self._seen = None
         self._run_state.exclude(ids)
+
+    @in_turn
+    def extend(self, more: object, *, names: object = None) -> None:
+        """Add candidates, in the form that the pool was made of: an array, a data frame, a pool.
+
+        They are numbered behind the others, which keep their numbers; a pool with names needs a
+        name for each. What a table's columns become stays as it was: numbers scaled to the range
+        of the first candidates lie outside [0, 1] where they exceed it, and new levels are refused.
+        Batches that are open stay so. `pool` is the larger pool from here on, and `noregret.load`
+        must be given all of it; the pool that the run began with is not changed.
+
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5]]), kernel=nr.RBF(0.3), noise_std=0.1)
+        >>> opt.tell([0, 1], [0.1, 0.4])
+        >>> opt.extend([[0.75], [1.0]])
+        >>> len(opt.pool), opt.ask().ids
+        (4, array([3]))
+        """
+        self._seen = None
+        self._policy, self._state, self._run_state = extended(
+            self._policy, self._state, self._run_state, more, names
+        )
 
     @property
     def pool(self) -> Domain:

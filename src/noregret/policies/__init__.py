@@ -5,6 +5,7 @@ from noregret.policies.bandit import Bandit, BanditView, Belief
 from noregret.policies.base import (
     ChoiceDiagnostics,
     Evidence,
+    ExtensiblePolicy,
     Policy,
     Proposal,
     Purpose,

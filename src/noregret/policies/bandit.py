@@ -18,12 +18,12 @@ from noregret.policies.allowance import Allowance
 from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal, Purpose
 from noregret.policies.model_view import SCORES, Guarantee, ModelView, rank_of
 from noregret.policies.starts import Start
-from noregret.pools import Picks
-from noregret.posteriors import ExactPosterior, Posterior
-from noregret.search import Ranking, Search
+from noregret.pools import Picks, Points, Renumbering, rows_from
+from noregret.posteriors import ExactPosterior, Posterior, renumbered
+from noregret.search import Enumeration, Ranking, Search
 from noregret.storable import storable
 from noregret.text import counted
-from noregret.widths import Assumption, Information, NormBound, Width, WidthInputs
+from noregret.widths import Assumption, Information, NormBound, Width, WidthInputs, covering
 
 LONG = 64  # different candidates told without an ask, from which on they are a long history
 FOUND = Assumption("the highest bound on the box was found (many starts, not every point)")
@@ -74,6 +74,18 @@ class Bandit:
     @property
     def noise_std(self) -> float:
         return self.prior.noise_std
+
+    def extended(
+        self, state: Belief, before: Points, points: Points, numbers: Renumbering
+    ) -> tuple[Bandit, Belief]:
+        """Widths count on the largest prior variance of all candidates; no theorem needs more."""
+        if isinstance(self.search, Enumeration):
+            self.search.extend(before.pool, points.pool, renumbered=bool(numbers))
+        new = rows_from(points.pool, before.candidates)
+        largest = max(float(self.prior.kernel.diagonal(X).max()) for _, X in new)
+        width, band = (covering(width, largest) for width in (self.width, self.band))
+        posterior = renumbered(state.posterior, numbers) if numbers else state.posterior
+        return replace(self, width=width, band=band), replace(state, posterior=posterior)
 
     def told_all(self, evidence: Evidence) -> Belief:
         """Return the belief of a run that was told all this before its first batch."""

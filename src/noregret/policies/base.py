@@ -15,7 +15,7 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.errors import ArgumentError
-from noregret.pools import NO_ROWS, Picks, Points
+from noregret.pools import NO_ROWS, Picks, Points, Renumbering
 from noregret.posteriors import Observations
 
 
@@ -174,6 +174,19 @@ class Policy(Protocol[State]):
 
     def propose(self, state: State, evidence: Evidence, room: int) -> tuple[Proposal, State]:
         """Return a batch of at most `room` evaluations and what to remember."""
+
+
+@runtime_checkable
+class ExtensiblePolicy(Protocol[State]):
+    """A policy that must know when candidates are added; others go on as they are."""
+
+    def extended(
+        self, state: State, before: Points, points: Points, numbers: Renumbering
+    ) -> tuple[Policy[State], State]:
+        """Return the policy and what it remembers for points that take the place of others.
+
+        These have more candidates, behind the others; what lies off the pool has other numbers.
+        """
 
 
 def as_policy(policy: Policy[State]) -> Policy[State]:

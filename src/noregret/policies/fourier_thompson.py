@@ -12,12 +12,12 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Matrix, Rows, Vector, chunk_rows
 from noregret.errors import AskError, CertificateError, require_count
-from noregret.kernels import QuadratureFeatures
+from noregret.kernels import RBF, QuadratureFeatures, quadrature
 from noregret.policies.allowance import Allowance
 from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal, Purpose
 from noregret.policies.baselines import singles
 from noregret.policies.model_view import Guarantee, ModelView
-from noregret.pools import Picks
+from noregret.pools import Picks, Points, Renumbering
 from noregret.posteriors import ExactPosterior, Observations, Posterior, cholesky
 from noregret.storable import storable
 from noregret.text import counted
@@ -77,6 +77,7 @@ class ThompsonQFF:
     noise_std: float
     ridge: float
     size: int = 1
+    nodes: tuple[int, ...] | None = None  # as the user gave them
     no_theorem = NO_THEOREM
 
     def __post_init__(self) -> None:
@@ -84,6 +85,17 @@ class ThompsonQFF:
 
     def vet(self, X: Rows) -> None:
         """Take any point: features are computed when it was told."""
+
+    def extended(
+        self, state: Weights, before: Points, points: Points, numbers: Renumbering
+    ) -> tuple[ThompsonQFF, Weights]:
+        """Features are made for the range of the pool; those of others start again."""
+        kernel = self.features.variance * RBF(self.features.lengthscales)
+        features = quadrature(kernel, points, self.nodes)
+        if features == self.features:
+            return self, state
+        policy = replace(self, features=features)
+        return policy, policy.begin()
 
     def begin(self) -> Weights:
         m = self.features.size

@@ -10,6 +10,7 @@ import numpy as np
 from noregret.arrays import Matrix, as_matrix
 from noregret.errors import ArgumentError, PoolError, require_count
 from noregret.pools.base import Keys
+from noregret.pools.stacked_table import StackedTable
 from noregret.pools.stored import FeaturePool, Names
 from noregret.pools.tables.encoding import Encoding
 from noregret.pools.tables.feature_spec import Categories, FeatureSpec, Missing, Scale
@@ -52,7 +53,8 @@ class Pool(FeaturePool):
                 f"{matrix.shape}."
             )
         matrix.flags.writeable = False
-        self._hold(matrix, Names(names, len(matrix)), Encoding())
+        self._hold(matrix, Names(names, len(matrix)))
+        self._encoding = Encoding()
 
     @classmethod
     def numbered(cls, count: int, *, names: object = None) -> Pool:
@@ -107,6 +109,10 @@ class Pool(FeaturePool):
     @property
     def X(self) -> Matrix:
         """All features, read-only."""
+        if isinstance(self._table, StackedTable):
+            whole = self._table[:]
+            whole.flags.writeable = False
+            self._table = whole
         return self._table
 
 
@@ -120,5 +126,6 @@ def pool_of(scan: TableScan, *, progress: bool) -> Pool:
         start += len(block)
         keys.append(names)
     X.flags.writeable = False
-    pool._hold(X, scan.names(keys), scan.encoding)
+    pool._hold(X, scan.names(keys))
+    pool._encoding = scan.encoding
     return pool

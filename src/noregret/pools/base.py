@@ -58,6 +58,16 @@ class Candidates(Domain, Protocol):
         """Return the rows of the given keys, or raise a PoolError naming the unknown ones."""
 
 
+@runtime_checkable
+class Extensible(Candidates, Protocol):
+    """A pool to which candidates can be added while a run goes on: `Optimizer.extend`."""
+
+    __slots__ = ()
+
+    def extended(self, more: object, names: object = None) -> Candidates:
+        """Return a pool of these candidates, in the rows they have, and of more behind them."""
+
+
 def require_domain(pool: object) -> None:
     """Raise unless `pool` is a pool or a box."""
     if isinstance(pool, type) or not isinstance(pool, Domain):

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from noregret.arrays import CHUNK_BYTES, Rows
 from noregret.errors import ArgumentError, PoolError, require_count
-from noregret.pools.stored import Names, StoredPool
+from noregret.pools.stacked_table import StackedTable
+from noregret.pools.stored import MORE, Names, StoredPool, Table
 
 Packed: TypeAlias = npt.NDArray[np.uint8]
 WORD = 8  # bytes that a kernel takes at a time
@@ -50,9 +51,22 @@ class BitPool(StoredPool):
         except ArgumentError as error:
             raise PoolError(str(error)) from None
         table.flags.writeable = False
-        self._table, self._names = table, Names(names, len(table))
-        self._size = f"{len(table)} candidates × {self._bits} bits"
-        self._shape, self._fingerprint = f"bits {len(table)} × {self._bits}", None
+        self._hold(table, Names(names, len(table)))
+
+    @property
+    def _size(self) -> str:
+        return f"{len(self)} candidates × {self._bits} bits"
+
+    @property
+    def _shape(self) -> str:
+        return f"bits {len(self)} × {self._bits}"
+
+    def _more(self, more: object, names: object) -> tuple[Table, object]:
+        if not isinstance(more, BitPool):
+            return self.read(MORE, more), names
+        if more._bits != self._bits:
+            raise ArgumentError(f"{MORE} must have {self._bits} bits as the pool, got {more!r}.")
+        return more._table, more._names.all if names is None else names
 
     @property
     def bits(self) -> int:
@@ -62,6 +76,10 @@ class BitPool(StoredPool):
     @property
     def X(self) -> Rows:
         """All rows, packed, read-only."""
+        if isinstance(self._table, StackedTable):
+            whole = self._table[:]
+            whole.flags.writeable = False
+            self._table = whole
         return cast(Rows, self._table)
 
     def read(self, name: str, X: object) -> Rows:

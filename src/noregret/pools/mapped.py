@@ -42,16 +42,21 @@ class MappedPool(FeaturePool):
     ) -> None:
         self._path = Path(path)
         table = _opened(self._path)
-        self._hold(table, Names(names, len(table)), Encoding(), f"{self._path.name!r}, ")
-        self._require_finite(progress)
+        self._hold(table, Names(names, len(table)))
+        self._encoding = Encoding()
+        self._require_finite(table, progress)
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file; candidates that were added to the pool are not in it."""
         return self._path
 
-    def _require_finite(self, progress: bool) -> None:
-        whole = self._table.dtype.kind in "iu"
+    @property
+    def _size(self) -> str:
+        return f"{self._path.name!r}, {super()._size}"
+
+    def _require_finite(self, table: npt.NDArray[Any], progress: bool) -> None:
+        whole = table.dtype.kind in "iu"
         with Display("rows checked", total=len(self), shown=progress) as display:
             for start, X in self.chunks(chunk_rows(self.dim)):
                 bad = np.argwhere(np.abs(X) > EXACT) if whole else np.argwhere(~np.isfinite(X))
@@ -59,7 +64,7 @@ class MappedPool(FeaturePool):
                     row, column = bad[0].tolist()
                     raise PoolError(
                         f"{self._path}: row {start + row}, column {column} holds "
-                        f"{self._table[start + row, column]}; features must be finite, and whole "
+                        f"{table[start + row, column]}; features must be finite, and whole "
                         "numbers at most 2^53 (above, they would be rounded to a neighbour)."
                     )
                 display.advance(len(X))
@@ -69,7 +74,8 @@ def mapped(path: Path, names: Names, encoding: Encoding) -> MappedPool:
     """Return the pool of a file that was written from a table, and so is known to be finite."""
     pool = MappedPool.__new__(MappedPool)
     pool._path = path
-    pool._hold(_opened(path), names, encoding, f"{path.name!r}, ")
+    pool._hold(_opened(path), names)
+    pool._encoding = encoding
     return pool
 
 

@@ -40,6 +40,28 @@ class Picks:
         return self[first_new(self.rows, taken)]
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Renumbering:
+    """New numbers of points that lie off the pool; its candidates keep theirs."""
+
+    candidates: int  # of the pool before
+    off: Indices  # the number of each other point now
+
+    def __bool__(self) -> bool:
+        """Tell whether there are such points."""
+        return len(self.off) > 0
+
+    def __call__(self, rows: Indices) -> Indices:
+        moved, is_off = rows.copy(), rows >= self.candidates
+        moved[is_off] = self.off[rows[is_off] - self.candidates]
+        return moved
+
+    def of(self, row: int) -> int:
+        """Return the number of one point now."""
+        return row if row < self.candidates else int(self.off[row - self.candidates])
+
+
 def first_new(rows: Indices, taken: Indices) -> Indices:
     """Return where each row appears for the first time, those taken left out."""
     first = np.sort(np.unique(rows, return_index=True)[1])
@@ -140,6 +162,17 @@ class Points:
         first = np.unique(rows, return_index=True)[1]
         self._add(X[first[rows[first] >= len(self)]])
         return rows
+
+    def extended(self, pool: Candidates) -> tuple[Points, Renumbering]:
+        """Return the points over a pool with more rows, and how those off the pool are numbered.
+
+        They come behind the new candidates; one that equals a candidate now is that candidate.
+        """
+        points = Points(pool)
+        if self._row_lookup is not None:
+            points._row_lookup = self._row_lookup.extended(pool)
+        rows = points.register(self.extra)
+        return points, Renumbering(self.candidates, rows)
 
     def _add(self, X: Rows) -> None:
         """Number new points, in order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias, final
 
 import numpy as np
@@ -28,6 +29,17 @@ class RowLookup:
         self._order: Indices = np.argsort(hashes, kind="stable").astype(np.int64)
         self._sorted = hashes[self._order]
 
+    def extended(self, pool: Candidates) -> RowLookup:
+        """Return the lookup of a pool that has more rows behind these: O(N), these not hashed."""
+        new = all_hashed(pool, len(self._sorted))
+        order = np.argsort(new, kind="stable")
+        place = np.searchsorted(self._sorted, new[order], side="right")
+        grown = RowLookup.__new__(RowLookup)
+        grown._pool = pool
+        grown._sorted = np.insert(self._sorted, place, new[order])
+        grown._order = np.insert(self._order, place, len(self._sorted) + order)
+        return grown
+
     def rows(self, X: Rows) -> Indices:
         """Return the row that equals each row of X, −1 where none does."""
         wanted, found = hashed(X), np.full(len(X), -1)
@@ -45,12 +57,21 @@ class RowLookup:
         return found
 
 
-def all_hashed(pool: Candidates) -> Hashes:
-    """Return a number for each row of a pool, in one pass."""
-    hashes: Hashes = np.empty(len(pool), dtype=np.uint64)
-    for start, X in pool.chunks(chunk_rows(pool.dim)):
-        hashes[start : start + len(X)] = hashed(X)
+def all_hashed(pool: Candidates, first: int = 0) -> Hashes:
+    """Return a number for each row of a pool, from the first one wanted on."""
+    hashes: Hashes = np.empty(len(pool) - first, dtype=np.uint64)
+    for start, X in rows_from(pool, first):
+        hashes[start - first : start - first + len(X)] = hashed(X)
     return hashes
+
+
+def rows_from(pool: Candidates, first: int) -> Iterator[tuple[int, Rows]]:
+    """Walk a pool from a row on, in chunks, with the number of their first row."""
+    step = chunk_rows(pool.dim)
+    if not first:
+        return pool.chunks(step)
+    starts = range(first, len(pool), step)
+    return ((at, pool.rows(np.arange(at, min(at + step, len(pool))))) for at in starts)
 
 
 def hashed(X: Rows) -> Hashes:

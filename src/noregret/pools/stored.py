@@ -4,29 +4,71 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, cast, final
+from copy import copy
+from typing import Any, ClassVar, Self, TypeAlias, cast, final
 
 import numpy as np
 import numpy.typing as npt
 
 from noregret.arrays import Indices, Matrix, Rows, as_matrix, chunk_rows
-from noregret.errors import PoolError
-from noregret.pools.base import Candidates, Keys
+from noregret.errors import ArgumentError, PoolError
+from noregret.pools.base import Extensible, Keys
+from noregret.pools.stacked_table import StackedTable, stacked_table
 from noregret.pools.tables.encoding import Encoding, Level
 from noregret.pools.tables.sources import is_frame
 
+Table: TypeAlias = npt.NDArray[Any] | StackedTable
+MORE = "extend(more)"  # what messages call candidates that are added
 
-class StoredPool(Candidates):
+
+class StoredPool(Extensible):
     """Candidates that are the rows of one table, in memory or on disk."""
 
-    __slots__ = ("_fingerprint", "_names", "_shape", "_size", "_table")
+    __slots__ = ("_fingerprint", "_names", "_table")
     _kind: ClassVar[type[np.generic]] = np.float64  # of the numbers that rows are handed out in
-    _table: npt.NDArray[Any]
+    _table: Table
     _names: Names
-    _size: str  # in words
-    _shape: str  # as fingerprints begin
     _fingerprint: str | None  # once it was asked for
+
+    @final
+    def _hold(self, table: Table, names: Names) -> None:
+        self._table, self._names, self._fingerprint = table, names, None
+
+    @property
+    @abstractmethod
+    def _size(self) -> str:
+        """How much there is, in words."""
+
+    @property
+    @abstractmethod
+    def _shape(self) -> str:
+        """How much there is, as fingerprints begin."""
+
+    @abstractmethod
+    def _more(self, more: object, names: object) -> tuple[Table, object]:
+        """Return rows to be added, checked, and their names: as given, or as they bring them."""
+
+    @final
+    def extended(self, more: object, names: object = None) -> Self:
+        """Return a pool of these candidates and of more behind them; no row of this is copied.
+
+        `more` is given as the pool was: an array, a data frame, or a pool of the same kind.
+
+        >>> nr.Pool([[0.0], [0.5]]).extended([[1.0]]).X.ravel()
+        array([0. , 0.5, 1. ])
+        """
+        try:
+            table, names = self._more(more, names)
+        except ArgumentError as error:
+            raise PoolError(str(error)) from None
+        if not len(table):
+            raise PoolError(f"{MORE} needs at least one candidate, got none.")
+        grown = copy(self)
+        known = self._names.extended(names, len(table))
+        grown._hold(stacked_table(self._table, table), known)
+        return grown
 
     @property
     @final
@@ -81,15 +123,29 @@ class FeaturePool(StoredPool):
     __slots__ = ("_encoding",)
     _encoding: Encoding
 
+    @property
+    def _size(self) -> str:
+        made = f": {self._encoding}" if self._encoding.columns else ""
+        return f"{len(self)} candidates × {self.dim} features{made}"
+
+    @property
     @final
-    def _hold(
-        self, table: npt.NDArray[Any], names: Names, encoding: Encoding, file: str = ""
-    ) -> None:
-        """Be the pool of these rows; `file` says where they are, if on disk."""
-        made = f": {encoding}" if encoding.columns else ""
-        self._size = f"{file}{len(table)} candidates × {table.shape[1]} features{made}"
-        self._table, self._names, self._encoding = table, names, encoding
-        self._shape, self._fingerprint = repr(table.shape), None
+    def _shape(self) -> str:
+        return repr(self._table.shape)
+
+    @final
+    def _more(self, more: object, names: object) -> tuple[Table, object]:
+        own = self._encoding
+        if isinstance(more, FeaturePool):
+            if more.dim != self.dim or not own.is_like(more._encoding):
+                raise ArgumentError(
+                    f"{MORE} must have the features of the pool, {self!r}, got {more!r}. What "
+                    "columns become is fixed with the pool: give the data frame itself."
+                )
+            return more._table, more._names.all if names is None else names
+        if names is None and own.name is not None and is_frame(more):
+            names = own.keys(MORE, more)
+        return self.read(MORE, more), names
 
     @property
     @final
@@ -136,6 +192,41 @@ class Names:
         """Whether there are names."""
         return self._names is not None
 
+    @property
+    def all(self) -> Keys | None:
+        """The names, in order; None without."""
+        return self._names
+
+    def extended(self, names: object, count: int) -> Names:
+        """Return the keys of these rows and of `count` more behind them."""
+        whole, known = Names(None, self._count + count), self._names
+        if known is None and names is not None:
+            raise PoolError(
+                "extend(names=...): this pool has no names; new candidates are addressed by their "
+                f"row numbers, from {self._count} on. Leave names out."
+            )
+        if known is None:
+            return whole
+        if names is None:
+            raise PoolError(
+                f"this pool is addressed by its names, such as {known[0].item()!r}: new candidates "
+                "need one each, by extend(more, names=...)."
+            )
+        new = _checked(names, count, "extend(names=...)")
+        if new.dtype.kind != known.dtype.kind:
+            raise PoolError(
+                f"extend(names=...) must be like the names of the pool, such as "
+                f"{known[0].item()!r}, got {new[0].item()!r}."
+            )
+        again = new[np.isin(new, known)]
+        if again.size:
+            raise PoolError(
+                f"extend(names=...): the pool has a candidate {str(again[0])!r} already "
+                f"({len(again)} of these names are taken)."
+            )
+        whole._names = np.concatenate([known, new])
+        return whole
+
     def of(self, index: Indices) -> Keys:
         """Return the names of rows; without names, the rows themselves."""
         return index if self._names is None else self._names[index]
@@ -178,27 +269,26 @@ class Names:
         return rows
 
 
-def _checked(names: object, count: int) -> Keys:
+def _checked(names: object, count: int, what: str = "Pool(names=...)") -> Keys:
     array = _plain(np.asarray(names))
     if array.ndim != 1 or array.dtype.kind not in "Uiu":
         raise PoolError(
-            "Pool(names=...) must be a flat sequence of strings or whole numbers, one per "
-            "candidate."
+            f"{what} must be a flat sequence of strings or whole numbers, one per candidate."
         )
     if len(array) != count:
-        raise PoolError(f"Pool(names=...) holds {len(array)} names for {count} candidates.")
+        raise PoolError(f"{what} holds {len(array)} names for {count} candidates.")
     unique, counts = np.unique(array, return_counts=True)
     if len(unique) < count:
         repeated, times = unique[counts > 1], counts[counts > 1]
         raise PoolError(
-            f"Pool(names=...) must be unique: {str(repeated[0])!r} occurs {times[0]} times "
+            f"{what} must be unique: {str(repeated[0])!r} occurs {times[0]} times "
             f"({len(repeated)} names are repeated)."
         )
     if array.dtype.kind == "U":
         return array.astype(f"U{max(1, int(np.char.str_len(array).max()))}")  # as wide as needed
     if count and int(array.max()) > np.iinfo(np.int64).max:
         raise PoolError(
-            f"Pool(names=...) holds {array.max()}; whole numbers must be below 2^63. "
+            f"{what} holds {array.max()}; whole numbers must be below 2^63. "
             "Give such names as strings."
         )
     return array.astype(np.int64)

@@ -9,16 +9,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, TypeVar, final
+
+import numpy as np
+import numpy.typing as npt
 
 from noregret.acquisitions import Acquisition
-from noregret.arrays import Indices, Matrix, Vector, chunk_rows
+from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
-from noregret.pools import Candidates
+from noregret.pools import Candidates, rows_from
 from noregret.posteriors import Posterior
 from noregret.threads import parallel_map
 
 log = logging.getLogger(__name__)
+Column = TypeVar("Column", Vector, npt.NDArray[np.int32])
 
 
 class PosteriorCache(Protocol):
@@ -43,6 +47,9 @@ class PosteriorCache(Protocol):
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
         """Return model covariance and covariance between the given rows and other rows."""
+
+    def extend(self, pool: Candidates) -> None:
+        """Follow a pool that has more rows behind these, and know of these what was known."""
 
     def widen(self, mean_error: float, relative_error: float) -> None:
         """Allow for more rounding than was thought, and start again."""
@@ -78,10 +85,15 @@ def bring(how: Callable[[Indices], Work], rows: Indices, step: int, work: Work) 
         work.add(done)
 
 
-def priors(kernel: Kernel, pool: Candidates, out: Vector) -> None:
-    """Write k(x, x) of every row."""
-    for start, X in pool.chunks(chunk_rows(pool.dim)):
+def priors(kernel: Kernel, pool: Candidates, out: Vector, first: int = 0) -> None:
+    """Write k(x, x) of every row, from the first one wanted on."""
+    for start, X in rows_from(pool, first):
         out[start : start + len(X)] = kernel.diagonal(X)
+
+
+def padded(column: Column, N: int, value: float = 0.0) -> Column:
+    """Return a column of N entries: those that there are, and a value for the others."""
+    return np.concatenate([column, np.full(N - len(column), value, dtype=column.dtype)])
 
 
 def log_restart(mean_error: float, relative_error: float, candidates: int) -> None:

@@ -12,7 +12,7 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector, chunk_rows
 from noregret.kernels import Kernel, Scaled, WithEffect
 from noregret.pools import Candidates, Hashes, all_hashed, hashed
-from noregret.posterior_caches.base import Work, bring, log_restart, priors
+from noregret.posterior_caches.base import Work, bring, log_restart, padded, priors
 from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.threads import parallel_map
 
@@ -132,6 +132,19 @@ class ExactCache:
             same = np.array_equal(posterior.gains[:before], last.gains)
             return more if same and np.array_equal(posterior.tail[:n, :before], last.tail) else None
         return len(posterior.gains) if _same(posterior.base, last.observed) else None
+
+    def extend(self, pool: Candidates) -> None:
+        N, before, last = len(pool), len(self.mean), self._last
+        self._pool = pool
+        self._kept.extend(pool)
+        self.mean, self.prior = padded(self.mean, N), padded(self.prior, N)
+        if last is not None:
+            priors(last.kernel, pool, self.prior, before)
+        new = self.prior[before:]  # of which every update was missed
+        self.variance = np.concatenate([self.variance, new])
+        self._reach = np.concatenate([self._reach, np.sqrt(new)])
+        self._high, self._since = padded(self._high, N), padded(self._since, N)
+        self._stamp = padded(self._stamp, N)
 
     def restart(self, last: ExactPosterior | None, posterior: ExactPosterior) -> None:
         p = posterior.observed
@@ -264,16 +277,29 @@ class KeptValues:
         if points > most:
             self._values = np.empty((0, 0))
             return
-        grown = np.empty((N, wanted))
-        if columns:
-            step = max(1, (1 << 20) // columns)
-            for start in range(0, N, step):
-                rows = slice(start, start + step)
-                some = np.flatnonzero(self._known[rows]) + start
-                grown[some, :columns] = self._values[some]
-        else:
+        if not columns:
             self._known[:] = 0
-        self._values = grown
+        self._values = self._moved(wanted)
+
+    def _moved(self, columns: int) -> Matrix:
+        """Return what is known of every row in a table of its own, with room for more columns."""
+        N, before = len(self._pool), self._values.shape[1]
+        moved, step = np.empty((N, columns)), max(1, (1 << 20) // max(before, 1))
+        for start in range(0, N if before else 0, step):
+            some = np.flatnonzero(self._known[start : start + step]) + start
+            moved[some, :before] = self._values[some]
+        return moved
+
+    def extend(self, pool: Candidates) -> None:
+        """Follow a pool that has more rows behind these."""
+        self._pool, columns = pool, self._values.shape[1]
+        self._known = np.pad(self._known, (0, len(pool) - len(self._known)))
+        if len(self._hashes):
+            new = all_hashed(pool, len(self._hashes))
+            self._hashes = np.concatenate([self._hashes, new])
+            self._is_met = np.concatenate([self._is_met, np.isin(new, self._met)])
+        fits = 8 * len(pool) * columns <= self._memory
+        self._values = self._moved(columns) if columns and fits else np.empty((0, 0))
 
     def of(self, rows: Indices) -> Matrix:
         """Return k(x, xᵢ), a row of the pool each; threads may ask for different rows at once."""

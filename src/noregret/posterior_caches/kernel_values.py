@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from noregret.arrays import Indices, Matrix
+from noregret.arrays import Indices, Matrix, Rows
 from noregret.kernels import Kernel
 from noregret.pools import Candidates
 from noregret.posteriors import NystromPosterior, Observations
@@ -25,11 +25,8 @@ class Columns:
     """
 
     def __init__(self, pool: Candidates, memory: int) -> None:
-        N = len(pool)
-        self._pool = pool
-        self.pieces = [slice(start, min(start + PIECE, N)) for start in range(0, N, PIECE)]
-        self._shape = len(self.pieces), min(PIECE, N)
-        self._most = memory // (8 * self._shape[0] * self._shape[1])  # points that may be kept
+        self._memory = memory
+        self._cut(pool)
         self._K: npt.NDArray[np.float64] = np.empty((self._shape[0], 0, self._shape[1]))
         self._slots: dict[int, int] = {}  # row of a point → its place in K
         self._points: Indices = np.empty(0, dtype=np.int64)  # of members, −1 if not kept
@@ -37,6 +34,26 @@ class Columns:
         self._members: Observations = Observations.none(pool.dim)
         self._first = self._kept = True  # whether they are the first that were kept; all of them
         self._scratch = Scratch()
+
+    def _cut(self, pool: Candidates) -> None:
+        N = len(pool)
+        self._pool = pool
+        self.pieces = [slice(start, min(start + PIECE, N)) for start in range(0, N, PIECE)]
+        self._shape = len(self.pieces), min(PIECE, N)
+        self._most = self._memory // (8 * self._shape[0] * self._shape[1])  # points that may be
+
+    def extend(self, pool: Candidates) -> None:
+        """Follow a pool that has more rows behind these, and has had all points that are kept."""
+        old, before, have = self._K, len(self._pool), len(self._slots)
+        self._cut(pool)
+        if old.shape[1] > self._most:
+            self._slots, self._first, self._kept = {}, False, False
+            self._K = np.empty((self._shape[0], 0, self._shape[1]))
+            return
+        self._K = np.empty((self._shape[0], old.shape[1], self._shape[1]))
+        self._K[: len(old), :have, : old.shape[2]] = old[:, :have]
+        if have:
+            self._write(pool.rows(np.array(list(self._slots))), slice(0, have), before)
 
     def follow(self, kernel: Kernel, members: Observations) -> None:
         """Have the values of these members, where they fit."""
@@ -48,7 +65,7 @@ class Columns:
             self._slots = {}  # most are no longer members: keep those of today
             new = list(range(len(members)))
         if new and len(new) <= self._most:
-            self._fill(kernel, members, new)
+            self._fill(members, new)
         self._points = np.array([self._slots.get(row, -1) for row in rows], dtype=np.int64)
         self._first = bool(np.array_equal(self._points, np.arange(len(rows))))
         self._kept = bool((self._points >= 0).all())
@@ -84,7 +101,7 @@ class Columns:
         whole = len(rows) <= PIECE and bool((np.diff(rows) == 1).all())
         return (int(rows[0]) // PIECE, len(rows)) if whole else None
 
-    def _fill(self, kernel: Kernel, members: Observations, new: list[int]) -> None:
+    def _fill(self, members: Observations, new: list[int]) -> None:
         """Compute the values of members that were none before."""
         have, K = len(self._slots), self._K
         pieces, width = self._shape
@@ -92,15 +109,21 @@ class Columns:
             room = min(2 * (have + len(new)) + 16, self._most)
             self._K = np.empty((pieces, room, width))
             self._K[:, :have] = K[:, :have]
-        X, into = members.X[new], slice(have, have + len(new))
-
-        def fill(rows: slice) -> None:
-            some = self._pool.rows(np.arange(rows.start, rows.stop))
-            self._K[rows.start // PIECE, into, : len(some)] = kernel(X, some)
-
-        parallel_map(fill, self.pieces)
+        self._write(members.X[new], slice(have, have + len(new)))
         for at, i in enumerate(new, start=have):
             self._slots[int(members.rows[i])] = at
+
+    def _write(self, X: Rows, into: slice, first: int = 0) -> None:
+        """Compute the values of points, which go into these places, for rows from the first on."""
+        kernel = self._kernel
+        assert kernel is not None
+
+        def fill(rows: slice) -> None:
+            start, piece = max(rows.start, first), rows.start // PIECE
+            some = self._pool.rows(np.arange(start, rows.stop))
+            self._K[piece, into, start - rows.start : rows.stop - rows.start] = kernel(X, some)
+
+        parallel_map(fill, self.pieces[first // PIECE :])
 
 
 @final

@@ -12,7 +12,7 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Matrix, Vector, positions
 from noregret.kernels import Kernel
 from noregret.pools import Candidates
-from noregret.posterior_caches.base import Work, bring, log_restart, priors
+from noregret.posterior_caches.base import Work, bring, log_restart, padded, priors
 from noregret.posterior_caches.kernel_values import Columns, Pairs
 from noregret.posteriors import EPS, NystromPosterior, Posterior, cholesky
 from noregret.threads import Scratch, parallel_map
@@ -114,6 +114,17 @@ class NystromCache:
         K = self._columns.of(rows)
         self._work.product(len(rows), len(K), len(others))
         return self._pairs.between(rows, K, others)
+
+    def extend(self, pool: Candidates) -> None:
+        N, before = len(pool), len(self.mean)
+        self._pool = pool
+        self._columns.extend(pool)
+        self.mean, self.variance = padded(self.mean, N), padded(self.variance, N)
+        self.prior, self._stamp = padded(self.prior, N), padded(self._stamp, N, -1)
+        self._sharp = False
+        if self._last is not None:
+            priors(self._last.kernel, pool, self.prior, before)
+            self._pairs = Pairs(pool, self._last)
 
     def widen(self, mean_error: float, relative_error: float) -> None:
         self.slack = max(self.slack, mean_error)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Matrix, Vector, chunk_rows
 from noregret.pools import Candidates
-from noregret.posterior_caches.base import Work, bring, log_restart
+from noregret.posterior_caches.base import Work, bring, log_restart, padded
 from noregret.posterior_caches.exact import ExactCache
 from noregret.posterior_caches.kernel_values import Pairs
 from noregret.posterior_caches.nystrom import by_points
@@ -100,6 +100,15 @@ class StickyCache:
         K = p.kernel(p.members.X, self._pool.rows(rows))
         self._work.product(len(rows), len(K), len(others))
         return self._pairs.between(rows, K, others)
+
+    def extend(self, pool: Candidates) -> None:
+        N = len(pool)
+        self._pool = pool
+        self._exact.extend(pool)
+        self.mean, self.variance = padded(self.mean, N), padded(self.variance, N)
+        self.prior, self._stamp = self._exact.prior, padded(self._stamp, N, -1)
+        if self._last is not None:
+            self._pairs = Pairs(pool, self._last)
 
     def widen(self, mean_error: float, relative_error: float) -> None:
         self._least = (max(self._least[0], mean_error), max(self._least[1], relative_error))

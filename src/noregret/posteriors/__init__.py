@@ -1,7 +1,7 @@
 """What we believe."""
 
 from noregret.posteriors import cholesky
-from noregret.posteriors.base import Observations, Posterior, subset
+from noregret.posteriors.base import Observations, Posterior, renumbered, subset
 from noregret.posteriors.cholesky import EPS
 from noregret.posteriors.dictionary import Oversample
 from noregret.posteriors.exact import ExactPosterior

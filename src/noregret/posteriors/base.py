@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from dataclasses import dataclass
-from typing import Protocol, final
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar, final
 
 import numpy as np
 
 from noregret.arrays import Indices, Matrix, Rows, Vector, stacked
 from noregret.kernels import Kernel
 from noregret.storable import storable
+
+P = TypeVar("P", bound=Any)  # a posterior
 
 
 @final
@@ -69,6 +73,14 @@ def changed_since(before: Observations, now: Observations) -> Indices:
     w = np.zeros(len(now))
     w[: len(before)] = before.w
     return np.flatnonzero(now.w != w)
+
+
+def renumbered(posterior: P, numbers: Callable[[Indices], Indices]) -> P:
+    """Return a posterior, made of dataclass fields as ours are, whose points have other rows."""
+    fields = {field.name: getattr(posterior, field.name) for field in dataclasses.fields(posterior)}
+    seen = {name: part for name, part in fields.items() if isinstance(part, Observations)}
+    moved = {name: replace(part, rows=numbers(part.rows)) for name, part in seen.items()}
+    return replace(posterior, **moved)
 
 
 def merged(told: Observations, open_: Observations) -> Observations:

@@ -115,6 +115,17 @@ class Enumeration:
         cells = ties.cells(bound[rows], quantum)
         return points.picks(rows[np.lexsort((rows, -cells))][:size])
 
+    def extend(self, before: Candidates, pool: Candidates, *, renumbered: bool) -> None:
+        """Follow a pool that has more rows behind those before; what is known of these stays.
+
+        Where points off the pool have other numbers now, all is looked at again.
+        """
+        cache, self.cache = self.cache, None
+        if cache is not None and before is self._pool and not renumbered:
+            cache.extend(pool)
+            self.cache = cache
+        self._pool = pool
+
     def _opened(self, points: Points, posterior: Posterior, excluded: Mask) -> PosteriorCache:
         """Return the cache of a pool, following the posterior."""
         if excluded.all():

@@ -22,4 +22,11 @@ from noregret.widths.heuristics import (
     GrowingWidth,
 )
 from noregret.widths.nystrom import NystromBayesianWidth, NystromWidth
-from noregret.widths.theorems import BayesianWidth, BBKBWidth, BKBWidth, EIWidth, RKHSWidth
+from noregret.widths.theorems import (
+    BayesianWidth,
+    BBKBWidth,
+    BKBWidth,
+    EIWidth,
+    RKHSWidth,
+    covering,
+)

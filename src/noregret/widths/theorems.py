@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from noregret.storable import storable
@@ -12,6 +12,8 @@ from noregret.widths.base import (
     EPSILON,
     Assumption,
     Assumptions,
+    ScaledWidth,
+    Width,
     WidthBase,
     WidthInputs,
     dictionary_is_accurate,
@@ -135,6 +137,17 @@ class BKBWidth(WidthBase):
     def assumptions(self, inputs: WidthInputs) -> Assumptions:
         needed = 6 * ALPHA / EPSILON**2 * math.log(4 * max(inputs.evaluations, 1) / self.delta)
         return (*norm_is_bounded(inputs, self), dictionary_is_accurate(inputs, needed))
+
+
+def covering(width: Width, largest: float) -> Width:
+    """Return a width that holds for candidates of this prior variance too."""
+    match width:
+        case ScaledWidth(width=inner):
+            return replace(width, width=covering(inner, largest))
+        case BKBWidth(kappa_squared=known):
+            return replace(width, kappa_squared=max(known, largest))
+        case _:
+            return width
 
 
 @final

@@ -14,8 +14,9 @@ import numpy as np
 
 from noregret.arrays import Mask, Matrix, Vector
 from noregret.errors import ArgumentError, PoolError
+from noregret.pools.base import Keys
 from noregret.pools.tables.feature_spec import is_string
-from noregret.pools.tables.sources import arrow, frame_of
+from noregret.pools.tables.sources import Source, arrow, frame_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,6 +48,11 @@ class Number:
         """Return values, and where there is one."""
         values = numbers(self.name, column)
         return values, np.isfinite(values)
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """What two columns must agree in for their features to be compared."""
+        return (self.name, self.low, self.high) if self.scaled else (self.name,)
 
     def extended(self, values: Vector, kept: Mask) -> Number:
         """Take in the values of the rows that are kept."""
@@ -85,6 +91,11 @@ class Choice:
         values = levels_of(self.name, column)
         return values, present(values)
 
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """What two columns must agree in for their features to be compared."""
+        return self.name, self.onehot, self.levels
+
     def extended(self, values: pa.Array, kept: Mask) -> Choice:
         """Take in the levels of the rows that are kept."""
         found = values.filter(arrow().array(kept)).unique().to_pylist()
@@ -122,6 +133,7 @@ class Encoding:
     """How the columns of a table become features, in their order; none for other pools."""
 
     columns: tuple[Column, ...] = ()
+    name: str | None = None  # of the column that names rows
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -139,6 +151,12 @@ class Encoding:
     @property
     def levels(self) -> dict[str, tuple[Level, ...]]:
         return {column.name: column.levels for column in self.columns if isinstance(column, Choice)}
+
+    def is_like(self, other: Encoding) -> bool:
+        """Tell whether features of the other mean what they mean here; those of no table may."""
+        both = (self.columns, other.columns)
+        mine, theirs = (tuple(column.meaning for column in columns) for columns in both)
+        return not (mine and theirs) or mine == theirs
 
     def __str__(self) -> str:
         return listed(
@@ -160,11 +178,7 @@ class Encoding:
         given = frame_of(name, frame)
         wanted = [column.name for column in self.columns]
         for column in wanted:
-            if given.schema.names.count(column) != 1:
-                raise ArgumentError(
-                    f"{name} must have one column {column!r}, as the pool has; "
-                    f"its columns are {given.schema.names}."
-                )
+            _require_one(name, column, given)
         try:
             parts = [self.encode(batch) for batch in given.batches(wanted)]
         except PoolError as error:
@@ -181,6 +195,32 @@ class Encoding:
                 f"{at.rule}. Correct such rows, or leave them out."
             )
         return X
+
+    def keys(self, name: str, frame: object) -> Keys:
+        """Return the names of rows that a user gave as a data frame, in argument `name`."""
+        assert self.name is not None
+        given = frame_of(name, frame)
+        _require_one(name, self.name, given)
+        try:
+            parts = [names_of(self.name, batch.column(0)) for batch in given.batches([self.name])]
+        except PoolError as error:
+            raise ArgumentError(f"{name}: {error}") from None
+        known = np.concatenate([np.empty(0, dtype=np.bool_), *map(present, parts)])
+        if not known.all():
+            raise ArgumentError(
+                f"{name}: row {np.argmin(known)} has no name in column {self.name!r}. Correct such "
+                "rows, or leave them out."
+            )
+        keys: Keys = np.concatenate([part.to_numpy(zero_copy_only=False) for part in parts])
+        return keys
+
+
+def _require_one(name: str, column: str, given: Source) -> None:
+    if given.schema.names.count(column) != 1:
+        raise ArgumentError(
+            f"{name} must have one column {column!r}, as the pool has; "
+            f"its columns are {given.schema.names}."
+        )
 
 
 def listed(names: Iterable[str]) -> str:
@@ -238,6 +278,17 @@ def present(levels: pa.Array) -> Mask:
         known = arrow("pyarrow.compute").is_finite(levels).fill_null(False)
     mask: Mask = known.to_numpy(zero_copy_only=False)
     return mask
+
+
+def names_of(name: str, column: pa.Array) -> pa.Array:
+    """Return a column of names as plain text or int64."""
+    types = arrow().types
+    values = levels_of(name, column)
+    if types.is_floating(values.type) or types.is_boolean(values.type):
+        raise PoolError(
+            f"name={name!r}: names must be strings or whole numbers, got {column.type}."
+        )
+    return values
 
 
 def _cast(name: str, column: pa.Array, type_: Any, like: Level) -> pa.Array:

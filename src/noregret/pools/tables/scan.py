@@ -17,12 +17,12 @@ from noregret.arrays import Indices, Mask, Matrix, chunk_rows
 from noregret.errors import PoolError
 from noregret.pools.base import Keys
 from noregret.pools.stored import Names
-from noregret.pools.tables.encoding import SHOWN, Choice, Encoding, Number, levels_of, present
+from noregret.pools.tables.encoding import SHOWN, Choice, Encoding, Number, names_of, present
 from noregret.pools.tables.feature_spec import FeatureSpec
 from noregret.pools.tables.sources import Source, arrow
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 log = logging.getLogger("noregret")
 
@@ -97,7 +97,7 @@ def scan_table(source: Source, spec: FeatureSpec, *, progress: bool) -> TableSca
         for name, (values, _) in looked.items():
             columns[name] = columns[name].extended(values, kept)
     incomplete.judge(source.label, spec)
-    encoding = Encoding(tuple(columns.values()))
+    encoding = Encoding(tuple(columns.values()), spec.name)
     return TableScan(
         replace(source, rows=incomplete.rows),
         encoding,
@@ -150,14 +150,3 @@ class _Incomplete:
                 'features=[...], or leave these rows out by missing="drop".'
             )
         log.warning("%s: %s and are left out: %s", label, what, where)
-
-
-def names_of(name: str, column: pa.Array) -> pa.Array:
-    """Return a column of names as plain text or int64."""
-    types = arrow().types
-    values = levels_of(name, column)
-    if types.is_floating(values.type) or types.is_boolean(values.type):
-        raise PoolError(
-            f"name={name!r}: names must be strings or whole numbers, got {column.type}."
-        )
-    return values

@@ -1,0 +1,426 @@
+"""Candidates that are added in mid-run: the run goes on as over a pool that had them all along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import noregret as nr
+from noregret.arrays import Indices, Matrix, Rows
+from noregret.automatic import AutoPolicy
+from noregret.pools import Extensible
+from noregret.widths import BKBWidth
+from small_optimizers import (
+    BASELINES,
+    DRAWING,
+    KERNEL,
+    MODELS,
+    refused,
+    refused_by,
+)
+
+FIRST, LAST = 30, 48  # candidates at first and in the end; the corners of all lie in the first
+X = np.concatenate([[[0.0, 0.0], [1.0, 1.0]], np.random.default_rng(9).random((LAST - 2, 2))])
+F = np.sin(4 * X[:, 0]) + np.cos(5 * X[:, 1])
+OFF = np.array([X[40], [0.31, 0.62]])  # a later candidate, and a point that never is one
+ALL: dict[str, Callable[..., nr.Optimizer]] = {**MODELS, **DRAWING, **BASELINES, "auto": nr.auto}
+every = pytest.mark.parametrize("name", ALL)
+
+
+@dataclass(eq=False)
+class Withheld:
+    """The slow twin: a policy over all candidates that is shown only the first few as open."""
+
+    inner: Any
+    shown: int
+
+    def begin(self) -> Any:
+        return self.inner.begin()
+
+    def vet(self, X: Rows) -> None:
+        self.inner.vet(X)
+
+    def propose(self, state: Any, evidence: Any, room: int) -> Any:
+        return self.inner.propose(state, self._hidden(evidence), room)
+
+    def _hidden(self, evidence: Any) -> Any:
+        hidden = np.arange(len(evidence.excluded)) >= self.shown
+        return replace(evidence, excluded=evidence.excluded | hidden)
+
+
+class WithheldModel(Withheld):
+    def look(self, state: Any, evidence: Any) -> Any:
+        return self.inner.look(state, self._hidden(evidence))
+
+
+def made(name: str, pool: nr.Pool, **settings: Any) -> nr.Optimizer:
+    if name in BASELINES or name == "auto":
+        optimizer: nr.Optimizer = ALL[name](pool, **settings)
+    else:
+        optimizer = ALL[name](pool, kernel=KERNEL, noise_std=1.0, **settings)
+    return optimizer
+
+
+def both(name: str) -> tuple[nr.Optimizer, nr.Optimizer, Withheld]:
+    """A run over the first candidates, and its twin over all of them."""
+    small, whole = made(name, nr.Pool(X[:FIRST])), made(name, nr.Pool(X))
+    policy: Any = whole.policy
+    if name == "auto":  # which measures features in the ranges that they had at the start
+        assert isinstance(small.policy, AutoPolicy)
+        policy = replace(small.policy, search=policy.search)
+    twin = (Withheld if name in BASELINES else WithheldModel)(policy, FIRST)
+    return small, nr.Optimizer(nr.Pool(X), twin), twin
+
+
+def values(batch: nr.Batch, key: int) -> list[float]:
+    noise = np.random.default_rng(key).standard_normal(len(batch))
+    return [float(F[row] + 0.3 * e) for row, e in zip(batch.sequence, noise, strict=True)]
+
+
+@every
+def test_choices_are_those_over_a_pool_that_had_them_all_along(name: str, tmp_path: Path) -> None:
+    """Old rows are not looked at again: one that was lost, or a bound that is too low for the new
+    ones, would change a choice for ever. Three workers, parts, failures, points off the pool, of
+    which one is a candidate later, and a run that is saved and loaded."""
+    if name == "evolution":
+        pytest.skip("its nearest candidates are measured in deviations of all that there are")
+    run, slow, twin = both(name)
+    chosen: list[list[list[int]]] = [[], []]
+    for i in range(26):
+        if i == 11:
+            twin.shown = 40
+            run.extend(X[FIRST:40])
+        if i == 14:
+            twin.shown = LAST
+            run.extend(nr.Pool(X[40:]))
+            run.save(tmp_path / "run")
+            run = nr.load(tmp_path / "run", pool=nr.Pool(X))
+        for one, ids in zip((run, slow), chosen, strict=True):
+            batch = one.ask(at_most=4, worker="abc"[i % 3])
+            ids.append(batch.sequence.tolist())
+            told = values(batch, i)
+            if i == 6:
+                one.tell(OFF, [1.1, 0.4])
+                one.tell(OFF, [nr.FAILED, 0.6])
+            if i % 4 == 1:  # the rest stays open, over the extension too
+                one.tell(batch[:1], told[:1])
+            elif i == 8:
+                one.tell(batch, [nr.FAILED, *told[1:]])
+            elif i == 18:
+                one.exclude([3, 44])
+                one.tell(batch[1:], told[1:])
+            else:
+                one.tell(batch, told)
+    assert chosen[0] == chosen[1]
+    assert max(row for ids in chosen[0] for row in ids) >= FIRST, "no new candidate was chosen"
+    assert run.best().id == slow.best().id
+    assert (run.evaluations, run.unique, run.switches) == (
+        slow.evaluations,
+        slow.unique,
+        slow.switches,
+    )
+    assert run.evaluated.ids == slow.evaluated.ids
+    if name in MODELS or name == "auto":
+        a, b = run.certificate(), slow.certificate()
+        assert a.id == b.id
+        assert a.gap == pytest.approx(b.gap, rel=1e-9)
+        assert str(run.explain(2)) == str(slow.explain(2))
+
+
+@pytest.mark.parametrize("name", ["gp_ucb", "gp_ei", "gp_bucb-product", "mini_gp_ucb"])
+def test_the_next_choice_is_that_of_a_fresh_run_told_the_same(name: str) -> None:
+    """An exact posterior does not remember in which order it learned."""
+    run = made(name, nr.Pool(X[:FIRST]))
+    for i in range(12):
+        batch = run.ask(at_most=5)
+        run.tell(batch, values(batch, i))
+    fresh = made(name, nr.Pool(X), start=[])
+    known = run.evaluated
+    fresh.tell(known.ids, means=known.averages, counts=known.evaluations)
+    run.extend(X[FIRST:])
+    assert run.peek().ids.tolist() == fresh.peek().ids.tolist()
+    assert run.certificate().reachable == pytest.approx(fresh.certificate().reachable)
+
+
+@given(st.lists(st.sampled_from(["ask", "part", "off", "more", "exclude", "look"]), max_size=25))
+def test_any_story_is_that_over_all_candidates(story: list[str]) -> None:
+    """Whatever happens between two extensions, of one candidate each or of several."""
+    for name in ("gp_bucb-local", "bbkb-local"):
+        run, slow, twin = both(name)
+        for i, event in enumerate([*story, "more", "ask", "ask"]):
+            if event == "more" and twin.shown < LAST:
+                many = min(1 + i % 3, LAST - twin.shown)
+                run.extend(X[twin.shown : twin.shown + many])
+                twin.shown += many
+            for one in (run, slow):
+                if event == "off":
+                    one.tell(X[[LAST - 1 - i % 5]], [0.2 * i])
+                elif event == "exclude":
+                    one.exclude([i % FIRST])
+                elif event == "look":
+                    one.peek(worker="nobody")
+            if event in ("ask", "part"):
+                a, b = run.ask(at_most=6, worker=event), slow.ask(at_most=6, worker=event)
+                assert a.sequence.tolist() == b.sequence.tolist()
+                part = slice(1 if event == "part" else None)
+                for one, batch in ((run, a), (slow, b)):
+                    one.tell(batch[part], values(batch, i)[part])
+
+
+def test_a_point_off_the_pool_becomes_the_candidate_that_it_equals() -> None:
+    """Else it would be evaluated as if nothing were known of it, and could not be recommended."""
+    run = made("mini_gp_ucb", nr.Pool(X[:FIRST]))
+    run.tell(OFF, [5.0, 0.0])
+    assert run.evaluated.ids == [None, None]
+    run.extend(X[FIRST:])
+    assert run.evaluated.ids == [40, None]
+    run.tell([40], [5.2])
+    assert run.best().id == 40
+    assert run.best().evaluations == 2
+    assert run.unique == 2
+
+
+def test_evolution_has_children_among_new_candidates() -> None:
+    """Whose kin is found again, though it was remembered."""
+    line = nr.Pool([[0.0], [10.0], [20.0]])
+    run = nr.regularized_evolution(line, population=2, sample=9, neighbours=1)
+    for _ in range(8):
+        batch = run.ask()
+        run.tell(batch, [float(x[0]) for x in batch])
+    run.extend([[20.5]])
+    run.tell([2], [99.0])
+    assert run.ask().ids.tolist() == [3]
+
+
+def test_the_certificate_is_over_the_candidates_that_there_are_now() -> None:
+    """A gap to the best of old candidates alone would promise too much."""
+    run = nr.mini_gp_ucb(nr.Pool([[0.0], [0.1]]), kernel=nr.RBF(0.2), noise_std=0.1)
+    run.tell([0, 1], means=[0.5, 0.4], counts=[500, 500])
+    narrow = run.certificate()
+    run.extend([[2.0]])
+    wide = run.certificate()
+    assert narrow.gap < 0.3
+    assert wide.gap > 1.0
+    assert wide.guaranteed == narrow.guaranteed
+    run.tell([2], means=[0.45], counts=[500])
+    assert run.certificate().gap < 0.3
+
+
+def test_widths_cover_the_prior_variances_of_new_candidates() -> None:
+    """BKB's width counts with κ², the largest of them: with the old one it would not hold."""
+    run = nr.bkb(nr.Pool([[0.1], [0.2]]), kernel=nr.Linear(), noise_std=1.0, preset="theory")
+    run.extend([[3.0], [0.3]])
+    fresh = nr.bkb(nr.Pool([[3.0]]), kernel=nr.Linear(), noise_std=1.0, preset="theory")
+    width, other = _policy(run).width, _policy(fresh).width
+    assert isinstance(width, BKBWidth)
+    assert width == other
+    assert _policy(run).band == _policy(fresh).band
+
+
+def _policy(run: nr.Optimizer) -> Any:
+    return run.policy
+
+
+def test_auto_measures_features_in_the_ranges_of_the_start() -> None:
+    """A scale that moved would be another model under the same numbers."""
+    run = nr.auto(nr.Pool(X[:FIRST]))
+    family = _policy(run).family
+    run.extend([[40.0, -3.0]])
+    assert _policy(run).family is family
+    for i in range(12):
+        batch = run.ask()
+        run.tell(batch, [float(np.sin(x[0])) + 0.01 * i for x in batch])
+    assert run.best().id in range(FIRST + 1)
+
+
+def test_ts_qff_makes_features_for_the_range_that_there_is_now() -> None:
+    """Quadrature fits the kernel over a range alone: beyond it draws would be of anything."""
+    line = np.linspace(0.0, 4.0, 41)[:, None]
+    run = nr.ts_qff(nr.Pool(line[:10]), kernel=nr.RBF(0.3), noise_std=0.3)
+    given = nr.ts_qff(nr.Pool(line[:10]), kernel=nr.RBF(0.3), noise_std=0.3, nodes=7)
+    whole = nr.ts_qff(nr.Pool(line), kernel=nr.RBF(0.3), noise_std=0.3)
+    for one in (run, given, whole):
+        one.tell([2, 5, 9], [0.1, 0.4, 0.3])
+    run.ask()  # what was told is in its weights by now
+    run.extend(line[10:])
+    given.extend(line[10:])
+    assert _policy(run).features == _policy(whole).features
+    assert _policy(given).features.nodes == (7,)
+    assert run.best().mean == pytest.approx(whole.best().mean)
+    before = run.state
+    run.extend(line[5:6])
+    assert run.state is before
+
+
+def test_a_function_may_add_candidates_while_it_is_maximised() -> None:
+    """As a stream of new molecules would."""
+
+    def more(optimizer: nr.Optimizer, *_: object) -> None:
+        if optimizer.spent >= 10 and len(optimizer.pool) == FIRST:  # type: ignore[arg-type]  # a pool
+            optimizer.extend([[3.0, 3.0]])
+
+    f = lambda x: float(x.sum())  # noqa: E731
+    result = nr.maximize(f, nr.Pool(X[:FIRST]), budget=40, callback=more, progress=False)
+    assert result.best().id == FIRST
+
+
+def test_the_pool_that_was_given_is_not_changed() -> None:
+    """Another run may be on it, and extend it in its own way."""
+    pool = nr.Pool(X[:FIRST])
+    print_ = pool.fingerprint()
+    one, other = made("gp_ucb", pool), made("gp_ucb", pool)
+    one.extend(X[FIRST:40])
+    other.extend(X[40:])
+    one.extend(X[40:])
+    assert (len(pool), pool.fingerprint()) == (FIRST, print_)
+    assert one.pool.fingerprint() == nr.Pool(X).fingerprint()
+    assert other.pool.fingerprint() == nr.Pool(np.delete(X, range(FIRST, 40), 0)).fingerprint()
+
+
+def test_a_saved_run_wants_the_whole_pool(tmp_path: Path) -> None:
+    run = made("mini_gp_ucb", nr.Pool(X[:FIRST]))
+    run.extend(X[FIRST:])
+    run.save(tmp_path / "run")
+    with refused("another pool"):
+        nr.load(tmp_path / "run", pool=nr.Pool(X[:FIRST]))
+    assert nr.load(tmp_path / "run", pool=run.pool).peek().ids == run.peek().ids
+
+
+FRAME = pa.table({"id": ["a", "b", "c"], "salt": ["KF", "CsF", "KF"], "heat": [20.0, 40.0, 80.0]})
+WRONG: dict[str, tuple[Callable[[], Any], object, object, str]] = {
+    "nan": (lambda: nr.Pool(X), [[0.1, np.nan]], None, r"extend\(more\) must be finite"),
+    "width": (lambda: nr.Pool(X), [[0.1, 0.2, 0.3]], None, r"extend\(more\).*2 columns, got 3"),
+    "nothing": (lambda: nr.Pool(X), np.empty((0, 2)), None, "at least one candidate"),
+    "words": (lambda: nr.Pool(X), [["a", "b"]], None, r"extend\(more\) must hold numbers"),
+    "names too many": (lambda: nr.Pool(X), X[:1], ["a"], "has no names.*from 48 on"),
+    "no names": (lambda: nr.Pool(X[:1], names=["a"]), X[:1], None, "need one each"),
+    "again": (lambda: nr.Pool(X[:2], names=["a", "b"]), X[:1], ["b"], "a candidate 'b' already"),
+    "twice": (lambda: nr.Pool(X[:1], names=["a"]), X[:2], ["b", "b"], r"extend\(names=...\).*uniq"),
+    "few": (lambda: nr.Pool(X[:1], names=["a"]), X[:2], ["b"], "1 names for 2 candidates"),
+    "numbers": (lambda: nr.Pool(X[:1], names=["a"]), X[:1], [7], "must be like the names"),
+    "column": (
+        lambda: nr.Pool.from_frame(FRAME, name="id"),
+        FRAME.drop(["salt"]),
+        None,
+        r"extend\(more\) must have one column 'salt'",
+    ),
+    "level": (
+        lambda: nr.Pool.from_frame(FRAME, name="id"),
+        pa.table({"id": ["d"], "salt": ["LiF"], "heat": [1.0]}),
+        None,
+        "row 0 has 'LiF' in column 'salt'.*one of the pool's levels",
+    ),
+    "missing": (
+        lambda: nr.Pool.from_frame(FRAME, name="id"),
+        pa.table({"id": ["d", "e"], "salt": ["KF", "KF"], "heat": [1.0, None]}),
+        None,
+        "row 1 has None in column 'heat'",
+    ),
+    "unnamed": (
+        lambda: nr.Pool.from_frame(FRAME, name="id"),
+        pa.table({"salt": ["KF"], "heat": [1.0]}),
+        None,
+        "must have one column 'id'",
+    ),
+    "null name": (
+        lambda: nr.Pool.from_frame(FRAME, name="id"),
+        pa.table({"id": ["d", None], "salt": ["KF", "KF"], "heat": [1.0, 2.0]}),
+        None,
+        "row 1 has no name in column 'id'",
+    ),
+    "float names": (
+        lambda: nr.Pool.from_frame(FRAME, name="id"),
+        pa.table({"id": [0.5], "salt": ["KF"], "heat": [1.0]}),
+        None,
+        "names must be strings or whole numbers",
+    ),
+    "other table": (
+        lambda: nr.Pool.from_frame(FRAME, name="id"),
+        nr.Pool.from_frame(FRAME.slice(0, 2), features=["heat", "salt"], name="id"),
+        None,
+        "must have the features of the pool",
+    ),
+    "bits": (
+        lambda: nr.BitPool([[0, 1, 1]]),
+        [[0, 1]],
+        None,
+        r"extend\(more\) must have 3 columns",
+    ),
+    "twos": (lambda: nr.BitPool([[0, 1, 1]]), [[0, 1, 2]], None, "0 and 1 only"),
+    "fewer bits": (lambda: nr.BitPool([[0, 1, 1]]), nr.BitPool([[0, 1]]), None, "must have 3 bits"),
+    "box": (lambda: nr.Box([(0, 1)]), [[0.3]], None, "a box holds all points between its bounds"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_added_is_refused_and_changes_nothing(case: str, tmp_path: Path) -> None:
+    """As when the pool was made: what is wrong is named, and the run is what it was."""
+    make, more, names, match = WRONG[case]
+    run = nr.uniform(make())
+    with refused_by(run, tmp_path, match):
+        run.extend(more, names=names)
+
+
+def test_a_kernel_looks_at_new_candidates_before_they_are_taken(tmp_path: Path) -> None:
+    gram = nr.Precomputed(np.eye(3))
+    run = nr.gp_ucb(nr.Pool.numbered(2), kernel=gram, noise_std=1.0)
+    run.extend([[2.0]])
+    run.tell([2], [0.5])
+    with refused_by(run, tmp_path, "3"):
+        run.extend([[3.0]])
+    with refused_by(nr.auto(nr.Pool(X)), tmp_path, "too large to be compared"):
+        nr.auto(nr.Pool(X)).extend([[1e200, 0.0]])
+
+
+class Halves:
+    """A pool of somebody else: the numbers 0, ½, 1, ... of which there may be more."""
+
+    def __init__(self, count: int) -> None:
+        self.count, self.dim = count, 1
+        self.names = nr.pools.Names(None, count)
+        self.keys, self.find = self.names.of, self.names.find
+
+    def __len__(self) -> int:
+        return self.count
+
+    def rows(self, index: Indices) -> Matrix:
+        return np.asarray(index)[:, None] / 2.0
+
+    def chunks(self, size: int) -> Any:
+        for start in range(0, self.count, size):
+            yield start, self.rows(np.arange(start, min(start + size, self.count)))
+
+    def read(self, name: str, X: object) -> Matrix:
+        return nr.arrays.as_matrix(name, X, columns=1)
+
+    def shown(self, X: Matrix) -> Matrix:
+        return X
+
+    def fingerprint(self) -> str:
+        return f"halves {self.count}"
+
+
+class MoreHalves(Halves):
+    def extended(self, more: object, names: object = None) -> MoreHalves:
+        assert isinstance(more, int)
+        assert names is None
+        return MoreHalves(self.count + more)
+
+
+def test_pools_of_others_can_be_extended_where_they_say_how(tmp_path: Path) -> None:
+    run = nr.uniform(Halves(3))
+    with refused_by(run, tmp_path, "Halves is a pool of your own without a method extended"):
+        run.extend([[1.5]])
+    assert isinstance(MoreHalves(3), Extensible)
+    other = nr.gp_ucb(MoreHalves(3), kernel=nr.RBF(1.0), noise_std=0.1)
+    other.tell([0, 1, 2], [0.0, 0.4, 0.8])
+    other.extend(4)
+    assert other.ask().ids[0] > 2
