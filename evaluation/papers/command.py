@@ -11,7 +11,7 @@ import numpy as np
 
 from evaluation.data.files import VARIABLE
 from evaluation.papers.bbkb import figures as bbkb
-from evaluation.papers.bbkb import lemma3
+from evaluation.papers.bbkb import freezing, lemma3
 from evaluation.papers.bkb import figures as bkb
 from evaluation.papers.curves import Runs, band, number
 from evaluation.papers.mini import figures as mini
@@ -31,7 +31,8 @@ from evaluation.runs.cells import Line, Store
 from evaluation.runs.options import are_known, run_missing, shared_parser, store_of, told
 
 PLATES: dict[str, Plate] = {  # in the order of the papers
-    plate.name: plate for plate in (*bkb.PLATES, *bbkb.PLATES, *lemma3.PLATES, *mini.PLATES)
+    plate.name: plate
+    for plate in (*bkb.PLATES, *bbkb.PLATES, *lemma3.PLATES, *freezing.PLATES, *mini.PLATES)
 }
 OUT = Path(__file__).parents[1] / "out" / "papers"
 NO_OUTCOMES = (
