@@ -13,6 +13,7 @@ from evaluation.data.files import VARIABLE
 from evaluation.papers.bbkb import figures as bbkb
 from evaluation.papers.bbkb import freezing, lemma3
 from evaluation.papers.bkb import figures as bkb
+from evaluation.papers.bkb import sketches
 from evaluation.papers.curves import Runs, band, number
 from evaluation.papers.mini import figures as mini
 from evaluation.papers.plates import Plate
@@ -32,7 +33,14 @@ from evaluation.runs.options import are_known, run_missing, shared_parser, store
 
 PLATES: dict[str, Plate] = {  # in the order of the papers
     plate.name: plate
-    for plate in (*bkb.PLATES, *bbkb.PLATES, *lemma3.PLATES, *freezing.PLATES, *mini.PLATES)
+    for plate in (
+        *bkb.PLATES,
+        *sketches.PLATES,
+        *bbkb.PLATES,
+        *lemma3.PLATES,
+        *freezing.PLATES,
+        *mini.PLATES,
+    )
 }
 OUT = Path(__file__).parents[1] / "out" / "papers"
 NO_OUTCOMES = (

@@ -16,6 +16,7 @@ from evaluation.comparison.command import QUICK, QUICK_BUDGET, QUICK_SEEDS
 from evaluation.data.files import Missing
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.papers import command as papers
+from evaluation.papers.bkb import sketches
 from evaluation.papers.command import PLATES
 from evaluation.papers.settings import sweep
 from evaluation.problems.comparison import PROBLEMS
@@ -66,6 +67,8 @@ def test_every_benchmark(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_every_figure(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(papers, "OUT", out / "papers")
     runs = PLATES[name].runs
+    for setting, value in {"ARMS": 60, "T": 30, "REPETITIONS": 1, "LONG": 60}.items():
+        monkeypatch.setattr(sketches, setting, value)  # it has no smaller size of its own
     try:
         for line in sweep(runs, quick=True):
             problem(line.problem)

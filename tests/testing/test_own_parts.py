@@ -27,7 +27,7 @@ from noregret.testing import (
     Suite,
     WidthSuite,
 )
-from noregret.widths import Width, WidthBase
+from noregret.widths import StagedWidth, Width, WidthBase
 from strategies import MODELS
 
 RNG = np.random.default_rng(4)
@@ -84,6 +84,7 @@ WIDTHS: dict[str, Callable[[], Width]] = {
     "constant": lambda: nr.ConstantWidth(2.0),
     "growing": nr.GrowingWidth,
     "scaled": lambda: 0.3 * nr.RKHSWidth(delta=0.01),
+    "at a stage": lambda: StagedWidth(nr.RKHSWidth(), 3),
 }
 RULES: dict[str, Callable[[], BatchRule]] = {
     "one": nr.FixedSize,
@@ -120,6 +121,8 @@ POLICIES: dict[str, Callable[..., nr.Optimizer]] = MODELLED | {
     "farthest design": partial(UCB, start=nr.FarthestDesign(7)),
     "uncertainty design": partial(UCB, start=nr.UncertaintyDesign(7)),
     "minimum batch": partial(MODELLED["bbkb-global"], min_batch=3),
+    "norm that grows": partial(MODELLED["mini_gp_ucb"], norm_bound="grow"),
+    "norm that grows, sparse": partial(MODELLED["bbkb-global"], norm_bound="grow"),
     "uniform": partial(nr.uniform, batch_size=3),
     "random_search": partial(nr.random_search, batch_size=3),
     "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=2),
