@@ -18,7 +18,8 @@ def optimizer(problem: Problem, cell: Cell) -> nr.Optimizer:
 
     A setting holds the algorithm's name, arguments of its own, and for those with a model the
     `bandwidth` σ of the kernel exp(−‖x − x'‖²/2σ²), or `bandwidth_squared` where the paper prints
-    σ². `noise_variance = "noise level"` takes MINI's λ = ξ², the level itself (not its square).
+    σ². λ is ξ², the square of the problem's noise level; but the level itself, as MINI prints it,
+    where `noise_variance = "noise level"`.
     """
     setting: dict[str, Any] = cell.method
     algorithm, seed = setting.pop("algorithm"), cell.repetition

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from evaluation.reports.markdown import (
     table,
     write_numbers,
 )
-from evaluation.runs.cells import Line, Store
+from evaluation.runs.cells import Line, Setting, Store
 from evaluation.runs.options import are_known, run_missing, shared_parser, store_of, told
 
 PLATES: dict[str, Plate] = {  # in the order of the papers
@@ -136,6 +137,14 @@ def _line(line: Line, store: Store, quantities: tuple[str, ...]) -> dict[str, ob
         "history": line.history,
         "horizon": line.horizon,
         "setting": line.chosen(store),
+        "tuning": [
+            {
+                **{key: setting[key] for key in sorted(_tuned(line))},
+                **_average(line, setting, store),
+            }
+            for setting in line.settings
+            if len(line.settings) > 1
+        ],
         "repetitions": len(runs),
         "steps": steps[keep].tolist(),
         "curves": {
@@ -143,6 +152,19 @@ def _line(line: Line, store: Store, quantities: tuple[str, ...]) -> dict[str, ob
             for quantity, one in curves.items()
         },
     }
+
+
+def _tuned(line: Line) -> set[str]:
+    """Return what the settings of a line differ by."""
+    keys = line.settings[0]
+    return {key for key in keys if len({str(one[key]) for one in line.settings}) > 1}
+
+
+def _average(line: Line, setting: Setting, store: Store) -> dict[str, float]:
+    """Return a setting's average regret, over how many runs there are of it up to `tuning`."""
+    cells = [cell for cell in line.cells(setting, line.tuning) if store.holds(cell)]
+    average = fmean(store.regret(cell) for cell in cells) / line.horizon
+    return {"runs": len(cells), "average regret": rounded(average)}
 
 
 def section(plate: Plate, runs: Runs, claims: list[Claim]) -> str:
@@ -185,6 +207,5 @@ def _end(line: Line, store: Store, plate: Plate) -> str:
     runs = line.runs(store)
     end = number(*band(runs, plate.quantities[0]).at(plate.step))
     chosen = line.chosen(store) or {}
-    tuned = {key for key in chosen if len({str(one.get(key)) for one in line.settings}) > 1}
-    by = ", ".join(f"{WORDS.get(key, key)} {chosen[key]:.4g}" for key in sorted(tuned))
-    return f"{end} ({len(runs)})" + (f"; {by}, tuned on {line.tuning}" if by else "")
+    by = ", ".join(f"{WORDS.get(key, key)} {chosen[key]:.4g}" for key in sorted(_tuned(line)))
+    return f"{end} ({len(runs)})" + (f"; {by}, tuned on {line.tuned_on}" if by else "")

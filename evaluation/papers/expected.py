@@ -21,7 +21,7 @@ SMALL: dict[str, dict[str, tuple[int, int]]] = {  # figure: horizon and history 
     "bbkb-squared": {"abalone": (300, 0)},
     "bbkb-nas": {"nasbench101-subset": (200, 300)},
     "bbkb-stand-ins": {"nasbench201": (200, 300)},
-    "mini-nas": {"nasbench201": (200, 0)},
+    "mini-nas": {"nasbench101-subset": (200, 0), "nasbench201": (200, 0)},
     "mini-fig3": dict.fromkeys(("f104", "f116", "f122", "rastrigin"), (200, 0)),
 }
 

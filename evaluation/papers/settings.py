@@ -15,6 +15,7 @@ SIGNS = {  # of what panels differ by
     "bandwidth": "σ",
     "bandwidth_squared": "σ²",
     "limit": "C̃",
+    "noise_variance": "λ",
     "norm_bound": "F",
     "width_divided_by": "width divided by",
 }
@@ -28,10 +29,11 @@ def sweep(figure: str, *, quick: bool = False) -> tuple[Line, ...]:
 
     - `given`: arguments for all methods that take them (a method's `takes`, else any);
     - `each`: an argument and its values, a panel for each;
-    - `set.<problem>.<method>`: arguments of one line;
+    - `set.<problem>.<method>`: arguments of one line, which are then not tuned;
     - `history`: numbers of past evaluations, with `bandwidth_by_history`;
     - `tune`: a grid for all methods that take it, beside a method's own `tune`;
-    - `tuning`: repetitions of each entry of these grids;
+    - `tuning`: repetitions of each entry of these grids, and `rounds` of fewer before it, after
+      each of which the better third goes on;
     - `on.<problem>`: what is different on a problem;
     - `fewer.<method>`: repetitions of a method that would take too long, or a list of them, one
       for each value of `each`;
@@ -52,6 +54,7 @@ def sweep(figure: str, *, quick: bool = False) -> tuple[Line, ...]:
         here, quickly = whole.get("on", {}).get(problem, {}), whole.get("quick", {})
         table: dict[str, Any] = {**whole, **here, **(quickly if quick else {})}
         given = dict(table.get("given", {}))
+        panel = f"{SIGNS[argument]} = {_word(value)}" if argument else ""
         if argument:
             given[argument] = value
         if by_history := table.get("bandwidth_by_history"):
@@ -69,11 +72,16 @@ def sweep(figure: str, *, quick: bool = False) -> tuple[Line, ...]:
                         fewer[at] if isinstance(fewer, list) else fewer, table["repetitions"]
                     ),
                     tuning=table.get("tuning", 1),
+                    rounds=tuple(table.get("rounds", [])),
                     history=history,
-                    panel=f"{SIGNS[argument]} = {value:g}" if argument else "",
+                    panel=panel,
                 )
             )
     return tuple(lines)
+
+
+def _word(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _grid(
@@ -85,6 +93,7 @@ def _grid(
     fixed |= {key: value for key, value in given.items() if takes is None or key in takes}
     grid = {key: values for key, values in tune.items() if takes is None or key in takes}
     grid |= method.get("tune", {})
+    grid = {key: values for key, values in grid.items() if key not in own}
     return tuple(
         {**fixed, **dict(zip(grid, values, strict=True)), **own}
         for values in product(*grid.values())

@@ -114,8 +114,8 @@ class Replicates:
     runs: Matrix  # (N, r), the recorded ones first
 
     def __call__(self, rows: Indices, rng: np.random.Generator) -> Vector:
-        held = np.isfinite(self.runs).sum(axis=1)
-        values: Vector = self.runs[rows, rng.integers(held[rows])]
+        held = np.isfinite(self.runs[rows]).sum(axis=1)
+        values: Vector = self.runs[rows, rng.integers(held)]
         return values
 
 

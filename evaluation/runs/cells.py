@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from math import ceil
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeAlias, final
@@ -112,7 +113,8 @@ class Line:
     """Repeated runs of one method on one problem.
 
     Where there are several settings, each is run `tuning` times first, and the one of lowest mean
-    regret at the horizon is repeated: the papers' way to choose hyper-parameters.
+    regret at the horizon is repeated: the papers' way to choose hyper-parameters. `rounds` come
+    before that, of fewer repetitions: after each the better third goes on, which spares most runs.
     """
 
     problem: str
@@ -121,36 +123,51 @@ class Line:
     horizon: int
     repetitions: int
     tuning: int = 1
+    rounds: tuple[int, ...] = ()
     history: int = 0
     panel: str = ""  # which of a problem's panels, where there are several
 
+    @property
+    def tuned_on(self) -> int:
+        """How many repetitions decided: fewer than `tuning` where a round before left one."""
+        left, decided = len(self.settings), 0
+        for repetitions in (*self.rounds, self.tuning):
+            decided = repetitions if left > 1 else decided
+            left = ceil(left / 3)
+        return decided
+
     def wanted(self, store: Store) -> list[Cell]:
         """Return the cells to be run, as far as that is known by what is stored."""
-        chosen = self.chosen(store)
-        if chosen is None:
-            return [cell for setting in self.settings for cell in self._cells(setting, self.tuning)]
-        return self._cells(chosen, self.repetitions)
+        left, repetitions = self._race(store)
+        return [cell for setting in left for cell in self.cells(setting, repetitions)]
 
     def chosen(self, store: Store) -> Setting | None:
-        """Return the setting of lowest regret, or None while some have not been run."""
-        if len(self.settings) == 1:
-            return self.settings[0]
-        regrets = []
-        for setting in self.settings:
-            cells = self._cells(setting, self.tuning)
-            if not all(store.holds(cell) for cell in cells):
-                return None
-            regrets.append(fmean(store.regret(cell) for cell in cells))
-        return self.settings[regrets.index(min(regrets))]
+        """Return the setting of lowest regret, or None while that is not known."""
+        left, _ = self._race(store)
+        return left[0] if len(left) == 1 else None
+
+    def _race(self, store: Store) -> tuple[list[Setting], int]:
+        """Return the settings still in the running, and how often each is to be run."""
+        left = [*self.settings]
+        for repetitions in (*self.rounds, self.tuning):
+            cells = [self.cells(setting, repetitions) for setting in left]
+            if len(left) == 1 or not all(store.holds(cell) for those in cells for cell in those):
+                break
+            regrets = [fmean(store.regret(cell) for cell in those) for those in cells]
+            last = repetitions == self.tuning
+            stay = sorted(range(len(left)), key=regrets.__getitem__)
+            left = [left[i] for i in stay[: 1 if last else ceil(len(left) / 3)]]
+        return left, self.repetitions if len(left) == 1 else repetitions
 
     def runs(self, store: Store) -> list[Any]:
         """Return the finished repetitions of the chosen setting."""
         chosen = self.chosen(store)
         if chosen is None:
             return []
-        cells = self._cells(chosen, self.repetitions)
+        cells = self.cells(chosen, self.repetitions)
         return [store.load(cell) for cell in cells if store.holds(cell)]
 
-    def _cells(self, setting: Setting, repetitions: int) -> list[Cell]:
+    def cells(self, setting: Setting, repetitions: int) -> list[Cell]:
+        """Return the first repetitions of a setting."""
         where = {"horizon": self.horizon, "history": self.history}
         return [Cell.of(self.problem, setting, repetition=r, **where) for r in range(repetitions)]

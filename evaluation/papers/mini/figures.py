@@ -6,12 +6,15 @@ Claims are what its section 5 and appendix B say of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaluation.papers.curves import Band, Runs
 from evaluation.papers.plates import Panel, plates, under_all
+from evaluation.problems.papers import STAND_INS
 from evaluation.reports.drawing import canvas
 from evaluation.reports.markdown import Claim
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 OURS = ("MINI-GP-UCB", "MINI-GP-EI")
 GREEDY, BBKB = "EPS-GREEDY", "BBKB"
 COMPARABLE = 1.5  # times as much
+ROSENBROCK = "f104"
 
 
 def _architectures(runs: Runs) -> Figure:
@@ -47,11 +51,11 @@ def _architectures(runs: Runs) -> Figure:
 
 
 def architectures(runs: Runs) -> Iterator[Claim]:
-    """The claims of Figures (a) to (e), for every problem."""
+    """The claims of Figures (a) to (e), for every problem; counted are those on the paper's."""
     for one in runs.each():
-        yield from _regret(one)
-        yield from _few(one)
-        yield from _fast(one)
+        ours = one.lines[0].problem in STAND_INS
+        for claim in (*_regret(one), *_few(one), *_fast(one)):
+            yield replace(claim, ours=ours)
 
 
 def _regret(one: Runs) -> Iterator[Claim]:
@@ -99,6 +103,22 @@ def _reached(ratio: Band, seconds: Band, level: float) -> float:
     return float(seconds.mean[above[-1] + 1 if above.size else 0])
 
 
+def readings(runs: Runs) -> Iterator[Claim]:
+    """The claims of regret and of unique candidates under each reading of λ; not counted."""
+    for one, reading in product(runs.each(), runs.names("panel")):
+        part = one.of(panel=reading)
+        on_grid = one.lines[0].problem == ROSENBROCK
+        for claim in functions(part) if on_grid else (*_regret(part), *_few(part)):
+            yield replace(claim, says=f"{reading}, {claim.says}", ours=True)
+
+
+def later(runs: Runs) -> Iterator[Claim]:
+    """The claims of unique candidates after more steps; they are not counted."""
+    for one in runs.each():
+        T = one.lines[0].horizon
+        yield from (replace(claim, says=f"T = {T}, {claim.says}", ours=True) for claim in _few(one))
+
+
 def functions(runs: Runs) -> Iterator[Claim]:
     """Regret against that of the other methods with a model, and on Rosenbrock against ε-greedy."""
     for one in runs.each():
@@ -107,7 +127,7 @@ def functions(runs: Runs) -> Iterator[Claim]:
         best = min(value for label, value in last.items() if label not in OURS)
         near = min(last[label] for label in OURS) <= COMPARABLE * best
         yield one.claim("MINI's regret is comparable to other GP methods", text, near)
-        if one.lines[0].problem == "f104":
+        if one.lines[0].problem == ROSENBROCK:
             alike = all(1 / 2 < value / greedy < 2 for value in last.values())
             says = "all GP methods do only roughly as well as a tuned ε-greedy"
             yield one.claim(says, text, alike)
@@ -123,5 +143,11 @@ def times(runs: Runs) -> Iterator[Claim]:
         yield one.claim(says, f"seconds: {one.reads('seconds')}", least <= COMPARABLE * others)
 
 
-CLAIMS = {"nas": architectures, "fig3": functions, "fig4": times}
+CLAIMS = {
+    "nas": architectures,
+    "reading": readings,
+    "later": later,
+    "fig3": functions,
+    "fig4": times,
+}
 PLATES = plates("mini", CLAIMS, {"nas": _architectures})

@@ -43,7 +43,9 @@ def shrunk(plate: Plate) -> tuple[Line, ...]:
         replace(line, problem=names[line.problem], settings=(_small(line.settings[0]),))
         for line in lines
     )
-    return tuple(replace(line, horizon=40, repetitions=2, tuning=1) for line in small_lines)
+    return tuple(
+        replace(line, horizon=40, repetitions=2, tuning=1, rounds=()) for line in small_lines
+    )
 
 
 def _small(setting: Setting) -> Setting:
@@ -71,6 +73,7 @@ def test_a_plate_is_drawn_and_its_numbers_are_those_of_the_runs(name: str, tmp_p
     for line, entry in zip(shown, numbers["lines"], strict=True):
         records = line.runs(store)
         assert entry["repetitions"] == 2
+        assert entry["tuning"] == []  # one setting
         assert entry["steps"][-1] == 40
         if "regret ratio" in plate.quantities:
             ratios = [run["regret"][-1] / (40 * run["uniform"]) for run in records]
@@ -82,6 +85,25 @@ def test_a_plate_is_drawn_and_its_numbers_are_those_of_the_runs(name: str, tmp_p
     assert "(2)" in text
     assert text.count("| yes |") + text.count("| **no** |") == len(claims) > 0
     assert all(line.label in text for line in lines)
+
+
+def test_numbers_hold_what_each_setting_of_a_grid_gave(tmp_path: Path) -> None:
+    """Else nobody could see how much hangs on what was tuned."""
+    plate = PLATES["mini-fig3"]
+    lines = shrunk(plate)
+    other = {**lines[0].settings[0], "bandwidth": 0.1}
+    both = replace(lines[0], settings=(*lines[0].settings, other), rounds=(1,), tuning=3)
+    lines, store = (both, *lines[1:]), Store(tmp_path / "cells")
+    work(lines, store.folder)
+    publish(plate, Runs(lines, store), tmp_path)
+    entry = json.loads((tmp_path / "mini-fig3.json").read_text())["lines"][0]
+    regrets = [store.regret(both.cells(one, 1)[0]) for one in both.settings]
+    assert [one["bandwidth"] for one in entry["tuning"]] == [0.3, 0.1]
+    assert regrets[0] != regrets[1]
+    assert sorted(one["runs"] for one in entry["tuning"]) == [1, 2]  # the loser ran once
+    lost = int(np.argmax(regrets))
+    assert entry["tuning"][lost]["average regret"] == pytest.approx(regrets[lost] / 40, rel=1e-3)
+    assert entry["setting"] == both.settings[1 - lost]
 
 
 def test_a_section_goes_between_its_markers_and_nothing_else_changes(tmp_path: Path) -> None:

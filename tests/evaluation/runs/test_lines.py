@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,34 @@ def test_a_grid_is_run_first_and_its_best_is_repeated(tmp_path: Path) -> None:
     assert [one.repetition for one in then] == [0, 1, 2, 3, 4]
     assert {one.setting for one in then} == {tuple(sorted(GRID[1].items()))}
     assert len(line.runs(store)) == 2  # the two of the grid are kept
+
+
+def test_rounds_drop_the_worse_settings_before_they_are_tuned(tmp_path: Path) -> None:
+    """Against the race by hand, from any state: means of 1, then 2, then 4 repetitions."""
+    many: tuple[Setting, ...] = tuple(
+        {"algorithm": "epsilon_greedy", "a": float(a), "b": 1.0} for a in range(1, 8)
+    )
+    regrets = np.random.default_rng(5).normal([3, 2, 9, 1, 2, 5, 2.2], 1.5, size=(6, 7)) + 20
+    line = Line("small", "eps", many, horizon=90, repetitions=6, tuning=4, rounds=(1, 2))
+    store, left = Store(tmp_path), list(range(7))
+    for repetitions, stay in ((1, 3), (2, 1)):
+        wanted = line.wanted(store)
+        assert line.chosen(store) is None
+        assert line.runs(store) == []
+        asked = {(int(float(one.method["a"])) - 1, one.repetition) for one in wanted}
+        assert asked == {(i, r) for i in left for r in range(repetitions)}
+        for one in wanted:
+            i = int(float(one.method["a"])) - 1
+            store.write(one, record(regrets[one.repetition, i]))
+        means = regrets[:repetitions].mean(axis=0)
+        left = sorted(left, key=lambda i: means[i])[:stay]
+    assert line.chosen(store) == many[left[0]]  # the last one left: nothing to be tuned
+    assert [one.repetition for one in line.wanted(store)] == [0, 1, 2, 3, 4, 5]
+    assert len(line.runs(store)) == 2
+    assert line.tuned_on == 2
+    assert replace(line, settings=(*many, *many)).tuned_on == 4  # 14, 5, 2
+    assert replace(line, settings=many[:2], rounds=()).tuned_on == 4
+    assert replace(line, settings=many[:1]).tuned_on == 0
 
 
 @pytest.mark.parametrize("figure", SWEEPS)
@@ -94,20 +123,47 @@ def test_the_settings_are_those_that_bbkb_prints() -> None:
         assert squares == {5.0, 7.5, 10.0, 12.5, 15.0, 17.5} - left
 
 
-def test_the_settings_are_those_that_mini_prints() -> None:
+def test_the_settings_are_those_that_mini_prints(monkeypatch: pytest.MonkeyPatch) -> None:
     """Appendix B.1 of MINI 2022: ten bandwidths, C in {1.1, 1.2}; ε-greedy's grid of twelve."""
-    lines = {line.label: line for line in sweep("mini-nas")}
+    problems = ("nasbench101-subset", "nasbench201")
+    monkeypatch.setattr("evaluation.papers.settings.architectures", lambda: problems)
     squares = np.round(np.linspace(100, 500, 10), 1)
-    for label, limits in {"MINI-GP-UCB": (1.21, 1.44), "BBKB": CS, "GP-BUCB": CS}.items():
-        settings = lines[label].settings
-        assert len(settings) == 20
-        assert {setting["limit"] for setting in settings} == set(limits)
-        found = sorted({float(setting["bandwidth_squared"]) for setting in settings})
-        np.testing.assert_allclose(found, squares, atol=0.06)
-        assert {setting["noise_variance"] for setting in settings} == {"noise level"}
-    assert len(lines["EPS-GREEDY"].settings) == 12
+    for problem in problems:
+        lines = {one.label: one for one in sweep("mini-nas") if one.problem == problem}
+        for label, limits in {"MINI-GP-UCB": (1.21, 1.44), "BBKB": CS}.items():
+            settings = lines[label].settings
+            assert {setting["limit"] for setting in settings} == set(limits)
+            found = sorted({float(setting["bandwidth_squared"]) for setting in settings})
+            assert len(settings) == 2 * len(found)
+            printed = [square for square in found if 100 <= square <= 500]
+            if problem == "nasbench101-subset":
+                np.testing.assert_allclose(printed, squares, atol=0.06)
+            assert max(found) > 500  # beyond the grid where the best lies at its end
+            assert {setting["noise_variance"] for setting in settings} == {"noise level²"}
+        assert {setting.get("limit") for setting in lines["BKB"].settings} == {None}
+        assert len(lines["EPS-GREEDY"].settings) == 12
     functions = {line.problem for line in sweep("mini-fig3")}
     assert functions == {"f104", "f116", "f122", "rastrigin"}
+
+
+def test_a_problem_may_have_a_grid_and_repetitions_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """But a quick run is quick on every problem."""
+    monkeypatch.setattr(
+        "evaluation.papers.settings.architectures", lambda: ("nasbench201", "fcnet")
+    )
+    lines = {(one.problem, one.label): one for one in sweep("mini-nas")}
+    for problem, count, repetitions in (("nasbench201", 7, 20), ("fcnet", 8, 40)):
+        assert lines[problem, "BKB"].repetitions < lines[problem, "GP-UCB"].repetitions == 5
+        assert lines[problem, "MINI-GP-UCB"].repetitions == repetitions
+        assert len(lines[problem, "MINI-GP-UCB"].settings) == 2 * count
+    for label in ("BKB", "GP-BUCB"):  # a line's own arguments are not tuned
+        (setting,) = lines["nasbench201", label].settings
+        assert setting["bandwidth_squared"] == 500.0
+    assert {(one.rounds, one.tuning) for one in lines.values()} == {((1, 3), 10)}
+    for one in sweep("mini-nas", quick=True):
+        assert (one.rounds, one.tuning, one.repetitions, one.horizon) == ((), 1, 2, 100)
 
 
 def test_intervals_are_students() -> None:

@@ -113,6 +113,8 @@ def test_settings_reach_the_algorithm() -> None:
     assert bandit.prior.ridge == pytest.approx(problem.noise_std)
     assert bandit.prior.noise_std == problem.noise_std**0.5
     assert bandit.prior.kernel == nr.RBF(0.3)
+    theirs: Any = optimizer(problem, cell({**METHODS[4], "noise_variance": "noise level²"})).policy
+    assert theirs.prior.noise_std == problem.noise_std
     squared: Any = optimizer(problem, cell(METHODS[2])).policy
     assert squared.prior.kernel == nr.RBF(0.3)
     thompson: Any = optimizer(problem, cell(METHODS[6])).policy
