@@ -18,7 +18,7 @@ from noregret.kernels import Kernel
 from noregret.posteriors import NystromPosterior, Observations, Oversample
 from noregret.posteriors.incremental import point_numbers
 from slow_references import DenseGP, repeated
-from strategies import RTOL, close
+from strategies import RTOL, close, exact_prior
 
 NONE = Observations.none(1)
 ROUGH = nr.Matern(nu=0.5, lengthscale=1.0)  # no digits are lost in its Gram matrices
@@ -176,3 +176,27 @@ def test_a_long_history_is_thinned_by_what_bless_saw() -> None:
     again = p.condition(told, NONE, rng)  # nothing was told: only members are looked at
     assert set(again.members.rows.tolist()) <= set(p.members.rows.tolist())
     assert len(again.members) > 0.7 * len(p.members)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_variances_stay_within_the_factor_of_the_theorem_in_runs(seed: int) -> None:
+    """The paper leaves it open: a run may choose what its dictionary does not see.
+
+    BKB 2019, Theorem 1, has a factor of 3 at ε = 1/2, for a far larger q̄ than 2.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.random((600, 2))
+    f = np.sin(5 * X[:, 0]) * X[:, 1]
+    optimizer = nr.bbkb(
+        nr.Pool(X), kernel=nr.RBF(0.2), noise_std=0.3, dictionary="incremental", seed=seed
+    )
+    while optimizer.spent < 500:
+        batch = optimizer.ask(at_most=500 - optimizer.spent)
+        rows = np.asarray(batch.sequence, dtype=np.int64)
+        optimizer.tell(batch, f[rows] + 0.3 * rng.standard_normal(len(rows)))
+    told = optimizer.evidence.told
+    exact = exact_prior(nr.RBF(0.2), 0.09).condition(told, Observations.none(2), rng)
+    ratio = optimizer.posterior.variance(X) / exact.variance(X)
+    assert optimizer.trace["dictionary"][-1] < 0.7 * optimizer.unique
+    assert ratio.min() > 1 / 3
+    assert ratio.max() < 3
