@@ -195,11 +195,11 @@ OWN: dict[str, dict[str, object]] = {
         **{"oversample": None, "dictionary": "fresh"},
     },
     "mini": {
-        **{"acquisition": inspect.Parameter.empty, "limit": 2.0, "switch_cost": None},
+        **{"acquisition": inspect.Parameter.empty, "limit": 2.0},
         **{"posterior": "exact", "oversample": None, "dictionary": "fresh"},
     },
-    "mini_gp_ucb": {"limit": 2.0, "switch_cost": None},
-    "mini_gp_ei": {"limit": 2.0, "switch_cost": None},
+    "mini_gp_ucb": {"limit": 2.0},
+    "mini_gp_ei": {"limit": 2.0},
     "batch_thompson": {
         **{"batch_size": 1, "rule": None, "limit": 2.0},
         **{"posterior": "exact", "oversample": None},
@@ -209,7 +209,7 @@ OWN: dict[str, dict[str, object]] = {
 SHARED: dict[str, object] = {
     **{"ridge": None, "norm_bound": 1.0, "delta": None, "horizon": None, "preset": "experiments"},
     **{"width": None, "start": None, "min_batch": None, "goal": "max", "offset": 0.0, "seed": 0},
-    **{"at_most_each": None, "deterministic": False},
+    **{"at_most_each": None, "deterministic": False, "switch_cost": None},
 }
 
 

@@ -7,14 +7,14 @@ from typing import Literal
 from noregret.automatic import AutoPolicy, AutoSettings
 from noregret.errors import (
     ArgumentError,
-    require_at_least,
     require_choice,
     require_count,
     require_flag,
+    require_number,
     require_probability,
 )
 from noregret.optimizer import Goal, Optimizer, at_most
-from noregret.pools import Domain, Points
+from noregret.pools import Domain, FlatSwitchCost, Points, as_switch_costs
 
 
 def auto(
@@ -22,7 +22,7 @@ def auto(
     *,
     attitude: Literal["safe", "balanced", "greedy"] = "balanced",
     workers: int = 1,
-    switch_cost: float = 0.0,
+    switch_cost: object = 0.0,
     deterministic: bool = False,
     at_most_each: int | None = None,
     delta: float = 0.1,
@@ -35,7 +35,8 @@ def auto(
                    fifty more, by the fitted model and now and then past it; "greedy": in a sixth of
                    that; "safe": by a theorem's width, which costs many evaluations
     workers        evaluations that run at the same time: batches hold so many
-    switch_cost    what changing the candidate costs, in evaluations; lengthens stays on one
+    switch_cost    what changing the candidate costs, in evaluations; lengthens stays on one. By
+                   column, pair of rows or a function of two: only the order of a batch minds it
     deterministic  the same candidate always has the same value: nothing is evaluated twice
     at_most_each   evaluations that one candidate can have, those under way counted in
     delta          probability with which bounds and certificates may fail
@@ -55,7 +56,9 @@ def auto(
     points = Points.of(pool)
     require_choice("attitude", attitude, ("safe", "balanced", "greedy"))
     require_count("workers", workers)
-    cost = require_at_least("switch_cost", switch_cost, 0.0)
+    costs = as_switch_costs(switch_cost, points)
+    cost = costs.cost if isinstance(costs, FlatSwitchCost) else 0.0
+    require_number("switch_cost", cost)
     if cost and workers > 1:
         raise ArgumentError(
             f"switch_cost={cost:g} makes one worker stay longer on a candidate; "
@@ -77,4 +80,11 @@ def auto(
     )
     policy = AutoPolicy.of(points, settings)
     # `deterministic` is the policy's alone: values that contradict it are noisy, not refused
-    return Optimizer(points, policy, seed=seed, goal=goal, at_most_each=at_most_each)
+    return Optimizer(
+        points,
+        policy,
+        seed=seed,
+        goal=goal,
+        at_most_each=at_most_each,
+        switch_cost=costs if cost or (costs is not None and costs.by_pair) else None,
+    )

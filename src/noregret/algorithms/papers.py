@@ -20,7 +20,7 @@ from noregret.batching import (
 from noregret.errors import ArgumentError, require_at_least, require_choice
 from noregret.kernels import Kernel
 from noregret.optimizer import Optimizer
-from noregret.pools import Domain
+from noregret.pools import Domain, FlatSwitchCost, SwitchCosts
 from noregret.widths import BBKBExperimentsWidth, BBKBWidth, EIWidth, RKHSWidth
 
 
@@ -101,7 +101,6 @@ def mini(
     noise_std: float,
     acquisition: Acquisition | Thompson,
     limit: float = 2.0,
-    switch_cost: float | None = None,
     posterior: Held = "exact",
     oversample: float | None = None,
     dictionary: Dictionary = "fresh",
@@ -137,7 +136,7 @@ def mini(
     if posterior == "nystrom":
         theorem = BBKBWidth(p.delta, limit, fresh=True)
         width = theorem if p.theory else BBKBExperimentsWidth(p.delta)
-    return p.optimizer(prior, acquisition, width, _stays(limit, switch_cost), band=band)
+    return p.optimizer(prior, acquisition, width, _stays(limit, p.switch_costs), band=band)
 
 
 @shows_settings(Settings)
@@ -147,13 +146,13 @@ def mini_gp_ucb(
     kernel: Kernel,
     noise_std: float,
     limit: float = 2.0,
-    switch_cost: float | None = None,
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """GP-UCB that stays on a candidate until switching pays: few unique points, exact and fast.
 
     Stays are as long as `limit` allows, as in the paper; `switch_cost`, in evaluations, ends them
-    once the switch was worth it: 0 where switching is free.
+    once the switch was worth it: 0 where switching is free. Where it depends on the pair, that is
+    the cost of the switch that led to the candidate.
 
     Source: Calandriello et al., ICML 2022, Theorems 4.4 and 4.5. `limit` is C².
 
@@ -167,7 +166,7 @@ def mini_gp_ucb(
     """
     p = resolved(pool, kernel, noise_std, settings)
     band = RKHSWidth(p.delta)
-    return p.optimizer(p.exact(), UCB(), band, _stays(limit, switch_cost), band=band)
+    return p.optimizer(p.exact(), UCB(), band, _stays(limit, p.switch_costs), band=band)
 
 
 @shows_settings(Settings)
@@ -177,7 +176,6 @@ def mini_gp_ei(
     kernel: Kernel,
     noise_std: float,
     limit: float = 2.0,
-    switch_cost: float | None = None,
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """Expected improvement that stays on a candidate until switching pays.
@@ -194,7 +192,7 @@ def mini_gp_ei(
     """
     p = resolved(pool, kernel, noise_std, settings)
     width, band = EIWidth(p.delta), RKHSWidth(p.delta)
-    batching = _stays(limit, switch_cost)
+    batching = _stays(limit, p.switch_costs)
     return p.optimizer(p.exact(), ExpectedImprovement(), width, batching, band=band)
 
 
@@ -249,6 +247,9 @@ def _rule(rule: str | BatchRule, limit: float) -> BatchRule:
     return RULES[require_choice("rule", rule, tuple(RULES))](limit)
 
 
-def _stays(limit: float, switch_cost: float | None) -> Repeat | Stay:
+def _stays(limit: float, costs: SwitchCosts | None) -> Repeat | Stay:
     """Return the paper's rule, or the one that ends a stay once the switch was worth it."""
-    return Repeat(limit) if switch_cost is None else Stay(limit, switch_cost)
+    if costs is None:
+        return Repeat(limit)
+    flat = costs.cost if isinstance(costs, FlatSwitchCost) else 0.0
+    return Stay(limit, flat, by_pair=costs.by_pair)

@@ -28,7 +28,7 @@ from noregret.policies import (
     UncertaintySampling,
     UniformStart,
 )
-from noregret.pools import Domain, Points
+from noregret.pools import Domain, Points, SwitchCosts, as_switch_costs
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Search, search_of
 from noregret.widths import (
@@ -76,6 +76,10 @@ class ResolvedSettings:
         return max(
             float(self.kernel.diagonal(X).max()) for X in (self.pool.glance(PROBED), *chunks)
         )
+
+    @property
+    def switch_costs(self) -> SwitchCosts | None:
+        return as_switch_costs(self.given["switch_cost"], self.pool)
 
     def exact(self) -> ExactPosterior:
         return ExactPosterior.prior(
@@ -163,6 +167,7 @@ class ResolvedSettings:
             offset=self.given["offset"],
             at_most_each=self.given["at_most_each"],
             deterministic=self.given["deterministic"],
+            switch_cost=self.switch_costs,
         )
 
     def _require_growth(self, acquisition: Acquisition | Thompson) -> None:

@@ -49,6 +49,10 @@ def _require_bound(name: str, value: object) -> object:
     return require_positive(name, value)
 
 
+def _any(name: str, value: object) -> object:
+    return value  # looked at when the candidates are known
+
+
 def _require_width(name: str, value: object) -> object:
     if isinstance(value, type) or not isinstance(value, Width):
         raise ArgumentError(
@@ -91,6 +95,14 @@ class RunSettings(TypedDict, total=False):
         require_flag,
         "the same candidate always has the same value: nothing is evaluated twice, values that "
         "contradict each other are refused, and noise_std may be 0",
+    ]
+    switch_cost: Annotated[
+        object,
+        None,
+        _any,
+        "what changing the candidate costs: a number; by column, {'temperature': 60}; a matrix of "
+        "costs from row to row of a pool; or a function of two candidates. Batches are run in the "
+        "order that costs least, and MINI stays until a switch was worth it",
     ]
 
 

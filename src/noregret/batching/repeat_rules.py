@@ -98,6 +98,7 @@ class Stay(RepeatBase):
 
     limit: float = 2.0
     switch_cost: float = 1.0
+    by_pair: bool = False  # the run knows the cost of each switch, which takes this one's place
 
     def __post_init__(self) -> None:
         require_above("Stay(limit=...)", self.limit, 1.0)
@@ -106,23 +107,18 @@ class Stay(RepeatBase):
 
     @property
     def reason(self) -> str:
-        return f"stay rule, switch cost {self.switch_cost:g}"
+        return f"stay rule, switch cost {'by pair' if self.by_pair else f'{self.switch_cost:g}'}"
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
-        most = self._most
+        known = choice.switch_cost if self.by_pair else None
+        most = _worth(self.switch_cost if known is None else known)
         choice = replace(choice, is_capped=choice.is_capped and choice.room < most)
         room = int(min(choice.room, most))
         count, taken = Repeat(self.limit).take(fill, replace(choice, room=room))  # (1)
         return count, replace(taken, over=taken.over or most <= choice.room)
 
     def admits(self, batch: int) -> float:
-        return (self.limit - 1) / batch if batch <= self._most else 0.0
-
-    @property
-    def _most(self) -> float:
-        """Evaluations that make a switch worth its cost."""
-        cost = self.switch_cost
-        return cost if cost == math.inf else max(1, math.ceil(cost))
+        return (self.limit - 1) / batch if batch <= _worth(self.switch_cost) else 0.0
 
 
 @final
@@ -214,3 +210,8 @@ class RarelySwitching(BatchRuleBase):
 
     def admits(self, batch: int) -> float:
         return (self.limit - 1) / batch  # by (3)
+
+
+def _worth(cost: float) -> float:
+    """Return how many evaluations make a switch worth its cost."""
+    return cost if cost == math.inf else max(1, math.ceil(cost))

@@ -8,8 +8,9 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Rows, Vector
+from noregret.optimizer.asked import Asked
 from noregret.optimizer.results import Units
-from noregret.optimizer.run_state import Asked, Records
+from noregret.optimizer.run_state import Records
 from noregret.policies import SCORES, Evidence, ModelView
 from noregret.pools import Points
 from noregret.text import counted, digits, times
@@ -221,7 +222,7 @@ def explained(
         excluded=bool(row < points.candidates and evidence.excluded[row]),
         at_most_each=evidence.at_most_each,
         nearest=() if view is None else _nearest(view, evidence, row, units),
-        asked=records.asked(row),
+        asked=Asked.of(records, row),
         score="" if view is None else view.score,
         rank=None if view is None else view.rank(row),
         candidates=int(np.count_nonzero(~evidence.unavailable)),

@@ -10,7 +10,7 @@ import numpy as np
 from noregret.errors import ArgumentError, PoolError
 from noregret.optimizer.run_state import RunState
 from noregret.policies import ExtensiblePolicy, Policy
-from noregret.pools import Candidates, Domain, Extensible, rows_from
+from noregret.pools import Candidates, Domain, Extensible, MatrixSwitchCosts, rows_from
 
 
 def extended(
@@ -21,6 +21,11 @@ def extended(
     Rows keep their numbers, and new ones come behind them. Points off the pool are numbered behind
     all candidates, so that these move; one that is a candidate by now becomes it.
     """
+    if isinstance(run_state.switch_costs, MatrixSwitchCosts):
+        raise ArgumentError(
+            "extend() cannot know what a switch to new candidates costs: switch_cost is a matrix "
+            f"of the {run_state.points.candidates} that there were. Give columns or a function."
+        )
     before = run_state.points
     pool = _pool(before.domain, more, names)
     N = before.candidates

@@ -10,6 +10,7 @@ from noregret.optimizer import results
 from noregret.optimizer.run_state import RunState
 from noregret.optimizer.trace import Trace
 from noregret.pools import Keys
+from noregret.text import counted
 from noregret.threads import in_turn
 
 
@@ -43,6 +44,17 @@ class History:
     def switches(self) -> int:
         """How often an evaluation asked for was of another candidate than the one before."""
         return self._run_state.records.switches
+
+    def _paid_so_far(self) -> str:
+        """Say what switches cost, in a line of its own, where that is known."""
+        if self._run_state.switch_costs is None:
+            return ""
+        return f"\n{counted(self.switches, 'switch', 'switches')} so far cost {self.paid:g}."
+
+    @property
+    def paid(self) -> float:
+        """What the switches asked for cost, by the `switch_cost` of the run; 0 without one."""
+        return self._run_state.records.paid
 
     @property
     @in_turn

@@ -36,7 +36,7 @@ from noregret.policies import (
     why_uncertified,
 )
 from noregret.policies.base import as_policy, noise_told
-from noregret.pools import Domain, Points, require_domain
+from noregret.pools import Domain, Points, as_switch_costs, require_domain
 from noregret.text import counted
 from noregret.threads import in_turn, single_threaded_blas
 
@@ -58,8 +58,8 @@ class Optimizer(History):
     >>> for _ in range(3):
     ...     batch = opt.ask()
     ...     opt.tell(batch, [0.3 + x[0] for x in batch])
-    >>> opt.sequence, opt.spent, opt.unique, opt.batches, opt.switches, opt.goal
-    (array([1, 0, 2]), 3, 3, 3, 2, 'max')
+    >>> opt.sequence, opt.spent, opt.unique, opt.batches, opt.switches, opt.paid, opt.goal
+    (array([1, 0, 2]), 3, 3, 3, 2, 0.0, 'max')
     >>> opt.best().id, opt.certificate().is_sound, opt.evaluated.ids, opt.trace["told"]
     (2, True, [1, 0, 2], array([0, 1, 2]))
     >>> opt.posterior.mean([[0.7]]).round(2), opt.account().partition(";")[0]
@@ -88,6 +88,7 @@ class Optimizer(History):
         offset: float = 0.0,
         at_most_each: int | None = None,
         deterministic: bool = False,
+        switch_cost: object = None,
     ) -> None:
         require_count("seed", seed, least=0)
         most = at_most(at_most_each, deterministic)
@@ -96,10 +97,12 @@ class Optimizer(History):
         self._lock = RLock()
         self._policy = as_policy(policy)
         self._state: Any = policy.begin()
+        points = Points.of(pool)
         self._run_state = replace(
-            RunState.opened(Points.of(pool), units, int(seed)),
+            RunState.opened(points, units, int(seed)),
             at_most_each=most,
             deterministic=deterministic,
+            switch_costs=as_switch_costs(switch_cost, points),
         )
         self._seen: tuple[ModelView | None, Evidence] | None = None  # until something changes
 
@@ -125,8 +128,9 @@ class Optimizer(History):
         held = self._run_state.pending.held_by(worker)
         if held is None:
             asked, self._seen = perf_counter(), None
-            proposal, self._state = self._propose(room)
+            proposal, state = self._propose(room, worker)
             held = self._run_state.hand_out(worker, proposal, asked=asked, now=perf_counter())
+            self._state = state
         return self._run_state.open_part(held, room)
 
     @in_turn
@@ -138,7 +142,7 @@ class Optimizer(History):
         room = room_for("peek", at_most, worker)
         held = self._run_state.pending.held_by(worker)
         if held is None:
-            return self._run_state.draft(self._propose(room)[0])
+            return self._run_state.draft(self._propose(room, worker)[0], worker)
         return self._run_state.open_part(held, room)
 
     @in_turn
@@ -292,7 +296,8 @@ class Optimizer(History):
         view, _ = self._look()
         with single_threaded_blas():
             lines = () if view is None else view.account(self._run_state.units.outwards)
-        return "\n".join(lines) or f"No model was learned: this run is by {self._policy!r}."
+        said = "\n".join(lines) or f"No model was learned: this run is by {self._policy!r}."
+        return said + self._paid_so_far()
 
     @in_turn
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -326,8 +331,8 @@ class Optimizer(History):
         optimizer._state, optimizer._run_state = state, run_state
         return optimizer
 
-    def _propose(self, room: int) -> tuple[Proposal, Any]:
-        evidence = self._run_state.evidence()
+    def _propose(self, room: int, worker: str) -> tuple[Proposal, Any]:
+        evidence = self._run_state.evidence(worker)
         with single_threaded_blas():
             if evidence.at_most_each is None:
                 return self._policy.propose(self._state, evidence, room)

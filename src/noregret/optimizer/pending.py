@@ -52,6 +52,21 @@ class PendingBatch:
     values: Vector  # (evaluations,) as told; NaN where there is none
     receipts: list[Receipt] = field(default_factory=list)
     weights: Vector | None = None  # (evaluations,) of values told; None where all are 1
+    order: Indices | None = None  # of the runs, as the user is shown them; None: as they stand
+
+    @property
+    def shown_runs(self) -> Runs:
+        """The runs in the order shown to the user."""
+        runs: Runs = self.runs if self.order is None else self.runs[self.order]
+        return runs
+
+    def shown_positions(self, start: int = 0, stop: int | None = None) -> Indices:
+        """Return where evaluations from start to stop, in the order shown to the user, stand."""
+        if self.order is None:
+            return np.arange(start, len(self.fate) if stop is None else stop)
+        rank = np.empty_like(self.order)
+        rank[self.order] = np.arange(len(rank))
+        return np.argsort(np.repeat(rank, self.runs["repeats"]), kind="stable")[start:stop]
 
     def runs_of(self, positions: Indices) -> Indices:
         """Return the run that each position belongs to."""
@@ -78,8 +93,8 @@ class PendingBatch:
         return still_open
 
     def first_open_stretch(self) -> tuple[int, int]:
-        """Return the first unbroken stretch of open evaluations."""
-        positions = self.open_positions()
+        """Return the first unbroken stretch of open evaluations, in the order shown."""
+        positions = np.flatnonzero(self.fate[self.shown_positions()] == OPEN)
         gaps = np.flatnonzero(np.diff(positions) > 1)
         return int(positions[0]), int(positions[gaps[0] if gaps.size else -1]) + 1
 
@@ -105,12 +120,14 @@ class PendingBatches:
         if not self.asked_weights:  # saved when all values weighed 1
             self.asked_weights = {key: float(count) for key, count in self.asked.items()}
 
-    def open(self, worker: str, runs: Runs, reason: str) -> PendingBatch:
+    def open(
+        self, worker: str, runs: Runs, reason: str, order: Indices | None = None
+    ) -> PendingBatch:
         """Hand out a new batch; what was told before it is booked by now."""
         self._file_away()
         fate = np.full(int(runs["repeats"].sum()), OPEN, dtype=np.int8)
         values = np.full(len(fate), np.nan)
-        pending = PendingBatch(self.opened, worker, runs, reason, fate, values)
+        pending = PendingBatch(self.opened, worker, runs, reason, fate, values, order=order)
         self.by_number[pending.number] = pending
         self.open_numbers.append(pending.number)
         self.opened += 1
@@ -130,7 +147,7 @@ class PendingBatches:
         return np.array(list(counts), dtype=np.int64), np.array([*counts.values()], dtype=np.int64)
 
     def stretch(self, number: int, start: int, stop: int) -> tuple[PendingBatch, Indices]:
-        """Return a batch and the positions [start, stop) of it, or say that it is unknown."""
+        """Return a batch and where its evaluations from start to stop, as shown, stand in it."""
         pending = self.by_number.get(number)
         if pending is None and 0 <= number < self.opened:
             raise TellError(
@@ -142,7 +159,7 @@ class PendingBatches:
                 f"batch {number} with evaluations {start} to {stop} was not given out by this "
                 f"optimizer, which has opened {self.opened} batches. Tell by ids instead."
             )
-        return pending, np.arange(start, stop)
+        return pending, pending.shown_positions(start, stop)
 
     def is_repetition(self, number: int, start: int, stop: int, digest: str) -> bool:
         """Tell whether just this was told before; raise if the batch is closed and it was not."""
@@ -251,9 +268,10 @@ class PendingBatches:
         for number in dict.fromkeys(self.just_closed):
             pending = self.by_number[number]
             if ((pending.fate == TOLD) | (pending.fate == TOLD_BY_ID)).all():
-                rows = np.repeat(pending.runs["row"], pending.runs["repeats"])
-                lost = np.isnan(pending.values)
-                digest = digest_of(rows, pending.values, lost, pending.weights)
+                shown, positions = pending.shown_runs, pending.shown_positions()
+                rows, values = np.repeat(shown["row"], shown["repeats"]), pending.values[positions]
+                weights = None if pending.weights is None else pending.weights[positions]
+                digest = digest_of(rows, values, np.isnan(values), weights)
                 self.closed[number] = [*pending.receipts, (0, len(rows), digest)]
                 del self.by_number[number]
         self.just_closed = []

@@ -26,23 +26,12 @@ from noregret.optimizer.pending import (
     digest_of,
 )
 from noregret.optimizer.results import Units
+from noregret.optimizer.switching import ordered
 from noregret.optimizer.trace import BATCH, COLUMNS, Trace
 from noregret.policies import ChoiceDiagnostics, Evidence, Proposal
-from noregret.pools import Points, is_frame
+from noregret.pools import Picks, Points, SwitchCosts, is_frame
 from noregret.posteriors import Observations
 from noregret.storable import storable
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Asked:
-    """When a candidate was asked for: one entry per batch, in order."""
-
-    batches: Indices  # their numbers
-    evaluations: Indices  # of the candidate, in each
-    std: Vector  # its standard deviation when the batch was opened; NaN where not known …
-    beta: Vector  # … and by how much deviations were multiplied
-    reasons: npt.NDArray[np.str_]  # why the batch ended
 
 
 @final
@@ -57,6 +46,7 @@ class Records:
     batches: npt.NDArray[np.void] = field(default_factory=lambda: np.empty(0, dtype=BATCH))
     runs: Runs = field(default_factory=lambda: np.empty(0, dtype=RUN))  # of all batches, in order
     words: dict[str, int] = field(default_factory=dict)  # of workers and reasons, numbered
+    paid: float = 0.0  # for switches, by what the run was told of their costs
     _handed_out: float = field(init=False, default=math.nan)  # when the last batch was
 
     def __len__(self) -> int:
@@ -70,9 +60,11 @@ class Records:
         *,
         asked: float,
         now: float,
+        paid: float = 0.0,
     ) -> None:
         """Write down a batch that was asked for at one time of a clock and is handed out now."""
-        runs, (unique, told) = pending.runs, known
+        runs, (unique, told) = pending.shown_runs, known
+        self.paid += paid
         row: dict[str, float] = {
             "batch": pending.number,
             "worker": self._numbered(pending.worker),
@@ -98,19 +90,6 @@ class Records:
         batches.flags.writeable = False
         return Trace(batches, tuple(self.words))
 
-    def asked(self, row: int) -> Asked:
-        """Return when a row was asked for, by a walk over all runs."""
-        at = np.flatnonzero(self.runs["row"] == row)
-        ends = np.cumsum(self.batches["runs"])
-        batches, first, place = np.unique(
-            np.searchsorted(ends, at, side="right"), return_index=True, return_inverse=True
-        )
-        evaluations = np.zeros(len(batches), dtype=np.int64)
-        np.add.at(evaluations, place, self.runs["repeats"][at])
-        beta, deviations = self.batches["beta"][batches], np.sqrt(self.runs["variance"][at[first]])
-        std = np.where(np.isnan(beta), np.nan, deviations)
-        return Asked(batches, evaluations, std, beta, self.shown()["reason"][batches])
-
     def _switches(self, rows: Indices) -> int:
         inside = int(np.count_nonzero(rows[1:] != rows[:-1]))
         return self.switches + inside + (int(rows[0] != self.runs["row"][-1]) if len(self) else 0)
@@ -119,6 +98,13 @@ class Records:
     def switches(self) -> int:
         """Changes of candidate from one evaluation asked for to the next."""
         return int(self.batches["switches"][-1]) if len(self) else 0
+
+    def last_row(self, worker: str) -> int | None:
+        """Return what a worker asked for last, if anything: O(batches)."""
+        his = np.flatnonzero(self.batches["worker"] == self.words.get(worker, -1))
+        if not his.size:
+            return None
+        return int(self.runs["row"][np.cumsum(self.batches["runs"])[his[-1]] - 1])
 
     def _numbered(self, word: str) -> int:
         return self.words.setdefault(word, len(self.words))
@@ -139,6 +125,7 @@ class RunState:
     excluded: Mask  # (N,)
     at_most_each: int | None = None  # evaluations of one candidate, told and under way
     deterministic: bool = False  # whether the same candidate always has the same value
+    switch_costs: SwitchCosts | None = None
 
     @classmethod
     def opened(cls, points: Points, units: Units, seed: int) -> RunState:
@@ -150,26 +137,37 @@ class RunState:
         self, worker: str, proposal: Proposal, *, asked: float, now: float
     ) -> PendingBatch:
         """Open a batch; points of it that are new are numbered."""
+        order, paid = self._switching(proposal, worker)
         runs = self._runs(proposal, self.points.register)
-        pending = self.pending.open(worker, runs, proposal.reason)
+        pending = self.pending.open(worker, runs, proposal.reason, order)
         known = (len(self.ledger), self.ledger.evaluations)
-        self.records.add(pending, proposal.diagnostics, known, asked=asked, now=now)
+        self.records.add(pending, proposal.diagnostics, known, asked=asked, now=now, paid=paid)
         return pending
+
+    def _switching(self, proposal: Proposal, worker: str) -> tuple[Indices | None, float]:
+        """Return the order in which runs are shown, and what their switches cost."""
+        if self.switch_costs is None:
+            return None, 0.0
+        picks = Picks(self._runs(proposal, self.points.lookup)["row"], proposal.X)
+        return ordered(picks, self.points, self.switch_costs, self.records.last_row(worker))
 
     def open_part(self, pending: PendingBatch, room: int) -> Batch:
         """Show the first stretch of a batch that is open, cut to `room`."""
         start, stop = pending.first_open_stretch()
-        X = self.points.rows(pending.runs["row"])
-        whole = self._shown(pending.number, pending.runs, X, pending.reason)
+        X = self.points.rows(pending.shown_runs["row"])
+        whole = self._shown(pending.number, pending.shown_runs, X, pending.reason)
         if start == 0 and stop == len(pending.fate) <= room:
             return whole
         part = whole[start : min(stop, start + room)]
         return part if start + room >= stop else replace(part, reason=f"at_most {room} reached")
 
-    def draft(self, proposal: Proposal) -> Batch:
+    def draft(self, proposal: Proposal, worker: str) -> Batch:
         """Show a proposal as the batch that it would be."""
-        runs = self._runs(proposal, self.points.lookup)
-        return self._shown(self.pending.opened, runs, proposal.X, proposal.reason)
+        runs, X = self._runs(proposal, self.points.lookup), proposal.X
+        order, _ = self._switching(proposal, worker)
+        if order is not None:
+            runs, X = runs[order], X[order]
+        return self._shown(self.pending.opened, runs, X, proposal.reason)
 
     def _shown(self, ticket: int, runs: Runs, X: Rows, reason: str) -> Batch:
         ids = self.points.keys(runs["row"].copy())  # copies: these are the user's own
@@ -203,6 +201,8 @@ class RunState:
         pending, positions = self._positions(batch)
         inside = self._inwards(numbers)
         new = self.pending.untold(pending, positions, numbers, weights)
+        if pending.order is not None:
+            new = new[np.argsort(positions[new])]  # as they stand in the batch, not as run
         rows, lost = pending.rows_of(positions[new]), failed[new]
         w = None if weights is None else weights[new]
         self._require_same(rows[~lost], inside[new][~lost])
@@ -263,9 +263,10 @@ class RunState:
         self.excluded = excluded
         self.pending.withdraw(rows)
 
-    def evidence(self) -> Evidence:
-        """Return all that is known now."""
-        ledger, pending = self.ledger, self.pending
+    def evidence(self, worker: str = "") -> Evidence:
+        """Return all that is known now, to a worker."""
+        ledger, pending, costs = self.ledger, self.pending, self.switch_costs
+        by_pair = costs is not None and costs.by_pair
         rows, counts = pending.under_way()
         asked = sorted(pending.asked)
         unasked = sorted(pending.unasked)
@@ -288,6 +289,8 @@ class RunState:
             seed=self.seed,
             step=pending.opened,
             at_most_each=self.at_most_each,
+            switch_costs=costs if by_pair else None,
+            set_up=self.records.last_row(worker) if by_pair else None,
         )
 
     def _told(self) -> Observations:

@@ -15,7 +15,7 @@ import numpy as np
 
 from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.errors import ArgumentError
-from noregret.pools import NO_ROWS, Picks, Points, Renumbering
+from noregret.pools import NO_ROWS, Picks, Points, Renumbering, SwitchCosts
 from noregret.posteriors import Observations
 
 
@@ -57,6 +57,8 @@ class Evidence:
     seed: int
     step: int  # batches opened so far
     at_most_each: int | None = None  # evaluations of one candidate, told and under way
+    switch_costs: SwitchCosts | None = None  # between candidates …
+    set_up: int | None = None  # … of which this row is what the worker asked for last
 
     @property
     def evaluations(self) -> int:
@@ -118,6 +120,13 @@ class Evidence:
             return np.ones(len(self.told), dtype=np.bool_)
         rows = self.told.rows
         return np.asarray((rows < N) & ~self.excluded[np.minimum(rows, N - 1)])
+
+    def cost_to(self, picks: Picks) -> float | None:
+        """Return the cost of going to a point from what is set up; None where nobody said."""
+        if self.switch_costs is None or self.set_up is None:
+            return None
+        now = self.points.picks(np.array([self.set_up]))
+        return float(self.switch_costs.between(self.points, now, picks)[0, 0])
 
     def rng(self, purpose: Purpose) -> np.random.Generator:
         return stream(self.seed, purpose, self.step)

@@ -17,5 +17,11 @@ from noregret.pools.points import (
 )
 from noregret.pools.row_lookup import Hashes, all_hashed, hashed, mixed, rows_from
 from noregret.pools.stored import Names
+from noregret.pools.switch_costs import (
+    FlatSwitchCost,
+    MatrixSwitchCosts,
+    SwitchCosts,
+    as_switch_costs,
+)
 from noregret.pools.tables.reading import read_pool
 from noregret.pools.tables.sources import is_frame
