@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,17 @@ FIRST, LAST = 30, 48  # candidates at first and in the end; the corners of all l
 X = np.concatenate([[[0.0, 0.0], [1.0, 1.0]], np.random.default_rng(9).random((LAST - 2, 2))])
 F = np.sin(4 * X[:, 0]) + np.cos(5 * X[:, 1])
 OFF = np.array([X[40], [0.31, 0.62]])  # a later candidate, and a point that never is one
-ALL: dict[str, Callable[..., nr.Optimizer]] = {**MODELS, **DRAWING, **BASELINES, "auto": nr.auto}
+GROWING: dict[str, Callable[..., nr.Optimizer]] = {
+    "mini-grow": partial(nr.mini_gp_ucb, norm_bound="grow", limit=8.0),
+    "bbkb-grow": partial(nr.bbkb, norm_bound="grow", limit=8.0),
+}
+ALL: dict[str, Callable[..., nr.Optimizer]] = {
+    **MODELS,
+    **DRAWING,
+    **BASELINES,
+    **GROWING,
+    "auto": nr.auto,
+}
 every = pytest.mark.parametrize("name", ALL)
 
 

@@ -9,6 +9,7 @@ from noregret.arrays import Rows
 from noregret.kernels import shortened
 from noregret.policies.bandit import Bandit, BanditView, Belief
 from noregret.policies.base import Evidence, Proposal
+from noregret.pools import Points, Renumbering
 from noregret.storable import storable
 from noregret.widths import GrowthSchedule, StagedWidth, at_stage
 
@@ -43,6 +44,12 @@ class GrowingBandit:
 
     def begin(self) -> GrowingState:
         return GrowingState(0, self.at(0).begin())
+
+    def extended(
+        self, state: GrowingState, before: Points, points: Points, numbers: Renumbering
+    ) -> tuple[GrowingBandit, GrowingState]:
+        bandit, belief = self.bandit.extended(state.belief, before, points, numbers)
+        return replace(self, bandit=bandit), replace(state, belief=belief)
 
     def vet(self, X: Rows) -> None:
         self.bandit.vet(X)
