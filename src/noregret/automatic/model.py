@@ -24,6 +24,7 @@ from noregret.widths import (
     GrowingWidth,
     GuessAndDouble,
     Information,
+    NystromWidth,
     RKHSWidth,
     ScaledWidth,
     Width,
@@ -142,10 +143,13 @@ class ModelBuilder:
         settings, fitted = self.settings, model.fitted
         delta = share(settings.delta, fitted.number)
         theorem: Width = RKHSWidth(delta)
+        steering = theorem
         if model.is_sparse:
-            theorem = BBKBWidth(delta, settings.constants.limit, fresh=True)
-        band = ScaledWidth(theorem, fitted.widening * fitted.small_sample_factor)
-        acquisition, width = self._acquisition(model, band, evaluations)
+            theorem = NystromWidth(delta)
+            steering = BBKBWidth(delta, settings.constants.limit, fresh=True)
+        wider = fitted.widening * fitted.small_sample_factor
+        band, safe = ScaledWidth(theorem, wider), ScaledWidth(steering, wider)
+        acquisition, width = self._acquisition(model, safe, evaluations)
         return Bandit(
             search=self.search,
             prior=model.belief.posterior,
@@ -155,14 +159,15 @@ class ModelBuilder:
             batching=self._batching(model),
             norm=GuessAndDouble(),
             starts=(),
+            doubting=safe if model.is_sparse else None,
         )
 
     def _acquisition(
-        self, model: AutoModel, band: Width, evaluations: int
+        self, model: AutoModel, safe: Width, evaluations: int
     ) -> tuple[Acquisition, Width]:
         settings, constants, fitted = self.settings, self.settings.constants, model.fitted
         if settings.attitude == "safe":
-            return UCB(constants.leeway), band
+            return UCB(constants.leeway), safe
         calibrated = ConstantWidth(fitted.widening, settings.delta)
         if settings.deterministic:
             return ExpectedImprovement(), calibrated

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from noregret.arrays import Indices, Mask, Vector, positions
-from noregret.automatic.account import account_of
+from noregret.automatic.account import UNEXPLAINED, account_of
 from noregret.automatic.model import AutoModel, AutoState, ModelBuilder
 from noregret.errors import NothingToldError
 from noregret.policies import BanditView, Evidence, Guarantee, ModelView
@@ -146,18 +146,33 @@ class AutoView(ModelView):
         model, fitted, lost = self.model, self.model.fitted, len(self._evidence.lost)
         floor = f"{counted(fitted.floored, 'average')} far below the others may count as a floor"
         failed = f"{counted(lost, 'point')} where evaluations failed would have had low values"
-        effect = "the effect of a candidate that was never evaluated is no more than noise"
+        effects = self._effects_are_noise() if model.is_sparse else ()
         wide = fitted.widening * fitted.small_sample_factor
         return (
             *((Assumption(floor),) if fitted.floored else ()),
             *((Assumption(failed),) if lost else ()),
-            *((Assumption(effect),) if model.is_sparse and fitted.estimate.effect_variance else ()),
+            *effects,
             Assumption(
                 f"kernel and mean, fitted {times(fitted.number)} to the values, are right, with "
                 f"deviations {wide:.3g} times as wide for {counted(fitted.points, 'point')}"
             ),
             Assumption("noise is even across the pool", False if fitted.is_uneven else None),
             Assumption("not all values told are the same", not fitted.is_constant),
+        )
+
+    def _effects_are_noise(self) -> Assumptions:
+        """Return what a dictionary takes effects of candidates for: the noise of an evaluation."""
+        estimate, many = self.model.fitted.estimate, self._evidence.told.counts > 1
+        if not estimate.effect_variance:
+            return ()
+        stays = bool(many.any()) and estimate.effect_variance >= UNEXPLAINED * estimate.scale
+        return (
+            Assumption("the effect of a candidate that was never evaluated is no more than noise"),
+            Assumption(
+                "what features do not explain of a candidate, the same at every evaluation, counts "
+                "as noise",
+                False if stays else None,
+            ),
         )
 
     @cached_property

@@ -67,6 +67,7 @@ class Bandit:
     norm: NormBound
     starts: tuple[Start, ...]
     recounts: bool = False  # information is what the posterior bounds it by, no sum over the run
+    doubting: Width | None = None  # by which a guessed norm bound is refuted; the band if None
 
     def begin(self) -> Belief:
         return Belief(self.prior, Information(), self.norm.start)
@@ -129,7 +130,7 @@ class Bandit:
             norm_bound=state.norm_bound,
             information=self._booked(state, evidence, posterior),
         )
-        norm_bound = self.norm.update(inputs, self.band)
+        norm_bound = self.norm.update(inputs, self.doubting or self.band)
         if norm_bound != inputs.norm_bound:
             inputs = replace(inputs, norm_bound=norm_bound)
         return Belief(posterior, inputs.information, norm_bound, state.started), inputs
@@ -246,6 +247,14 @@ class BanditView(ModelView):
     def _inputs(self) -> WidthInputs:
         return self._bandit.believe(self._state, self._evidence)[1]
 
+    @cached_property
+    def _certified(self) -> WidthInputs:
+        """With a norm bound that the band does not refute, where it is guessed."""
+        bandit, inputs = self._bandit, self._inputs
+        if bandit.doubting is None:
+            return inputs
+        return replace(inputs, norm_bound=bandit.norm.update(inputs, bandit.band))
+
     @property
     def posterior(self) -> Posterior:
         return self._inputs.posterior
@@ -257,7 +266,7 @@ class BanditView(ModelView):
     @cached_property
     def band_beta(self) -> float:
         """By how much deviations are multiplied where the theorem of the band speaks."""
-        return self._bandit.band.beta(self._inputs)
+        return self._bandit.band.beta(self._certified)
 
     @property
     def score(self) -> str:
@@ -278,7 +287,7 @@ class BanditView(ModelView):
         return std, mean - reach, mean + reach
 
     def guarantee(self) -> Guarantee:
-        band, norm, inputs = self._bandit.band, self._bandit.norm, self._inputs
+        band, norm, inputs = self._bandit.band, self._bandit.norm, self._certified
         assumptions = (*band.assumptions(inputs), *norm.assumptions(inputs))
         if not self._evidence.points.candidates:
             assumptions = (*assumptions, FOUND)
