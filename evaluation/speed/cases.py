@@ -292,12 +292,26 @@ def refits() -> Case:
     )
 
 
+def certificate() -> Case:
+    runs = [
+        Subject(f"bbkb, N = {n}, T = {t}", "steered", {"N": n, "T": t})
+        for n, t in ((1000, 1000), (N, T), (100_000, 2000))
+    ]
+    return case(
+        "certificate",
+        "what the width that certifies takes of BBKB's time, where it steers",
+        runs,
+        *(Goal(run.label, median(run, fitting), "≤ 10 %") for run in runs),
+        note="Where it does not steer nothing of it is computed before a certificate is asked for.",
+    )
+
+
 CASES = {
     one.name: one
     for one in (
         *against_papers(),
         *(exact(), one_tell(), flat(), small(), *all_gains()),
         *(box("branin", 60), box("hartmann6", 120), box("ackley10", 200)),
-        *(thompson(), history(), refits(), *growth_cases()),
+        *(thompson(), history(), refits(), certificate(), *growth_cases()),
     )
 }

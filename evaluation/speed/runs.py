@@ -26,6 +26,7 @@ from evaluation.problems.speed import (
 from evaluation.speed.machine import Meter
 from evaluation.speed.results import Figures, Settings
 from noregret.arrays import Indices, Matrix, Vector
+from noregret.widths import WidthInputs
 
 MARKS = 20  # prefixes of the choices whose digests are kept
 LATER = 5  # asks averaged for the time of one that follows another
@@ -112,6 +113,31 @@ def refits(settings: Settings, seed: int, meter: Meter) -> Figures:
     with patch.object(model, "learn", timed):
         opt, rows = run("auto", problem, T, meter)
     return {**of_run(problem, rows, meter, T, opt), "one_pass": spent}
+
+
+def steered(settings: Settings, seed: int, meter: Meter) -> Figures:
+    """Ask and tell by the width that certifies a dictionary; time what the width takes of it."""
+    problem, T, spent, beta = problem_of(settings, seed), settings["T"], 0.0, nr.NystromWidth.beta
+    noise = problem.noise(T)
+
+    def timed(width: nr.NystromWidth, inputs: WidthInputs) -> float:
+        nonlocal spent
+        began = time.perf_counter()
+        found = beta(width, inputs)
+        spent += time.perf_counter() - began
+        return found
+
+    with patch.object(nr.NystromWidth, "beta", timed), meter:
+        width = 2**0.5 * nr.NystromWidth()
+        model = {"kernel": problem.kernel, "noise_std": NOISE_STD}
+        opt = nr.bbkb(nr.Pool(problem.X), **model, width=width, seed=seed)
+        while opt.spent < T and not meter.is_over:
+            t = opt.spent
+            batch = opt.ask(at_most=T - t)
+            rows = np.asarray(batch.sequence, dtype=np.int64)
+            opt.tell(batch, problem.f[rows] + noise[t : t + len(rows)])
+    run = {"evaluations": opt.evaluations, "unique": opt.unique}
+    return {**meter.figures(), **run, "one_pass": spent}
 
 
 def history(settings: Settings, seed: int, meter: Meter) -> Figures:

@@ -17,7 +17,6 @@ FAR = 10.0  # ranges: a feature of longer lengthscale hardly matters
 NAMED = 5  # features that are listed
 NOTABLE = 1.2  # times as wide: said from there on
 LITTLE = 0.5  # of the gain expected: said from there on
-UNEXPLAINED = 0.01  # of the variance of f: said from there on
 AGREED = 10  # replicates
 THEOREM = "Bounds and certificates are proven, if the fitted model is right"
 SAFE = f"{THEOREM}; so is a bound on the regret of the choices."
@@ -78,7 +77,7 @@ def _kernel(builder: ModelBuilder, fitted: FittedModel, outwards: Callable[[floa
     deviation, mean = math.sqrt(estimate.scale), outwards(estimate.mean)
     begin = f"Fit {fitted.number}: f has mean {mean:.4g} and standard deviation {deviation:.3g}"
     share = estimate.effect_variance / estimate.scale
-    end = f"; features do not explain {share:.0%} of its variance" if share >= UNEXPLAINED else ""
+    end = f"; features do not explain {share:.0%} of its variance" if share >= 0.01 else ""
     if isinstance(family, WithCandidateEffect):
         family = family.inner
     if isinstance(family, Fixed):

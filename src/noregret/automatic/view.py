@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from noregret.arrays import Indices, Mask, Vector, positions
-from noregret.automatic.account import UNEXPLAINED, account_of
+from noregret.automatic.account import account_of
 from noregret.automatic.model import AutoModel, AutoState, ModelBuilder
 from noregret.errors import NothingToldError
 from noregret.policies import BanditView, Evidence, Guarantee, ModelView
@@ -162,16 +162,17 @@ class AutoView(ModelView):
 
     def _effects_are_noise(self) -> Assumptions:
         """Return what a dictionary takes effects of candidates for: the noise of an evaluation."""
-        estimate, many = self.model.fitted.estimate, self._evidence.told.counts > 1
+        estimate, counts = self.model.fitted.estimate, self._evidence.told.counts
         if not estimate.effect_variance:
             return ()
-        stays = bool(many.any()) and estimate.effect_variance >= UNEXPLAINED * estimate.scale
+        large = counts * estimate.effect_variance > estimate.noise_std**2
+        seen = bool((large & (counts > 1)).any())
         return (
             Assumption("the effect of a candidate that was never evaluated is no more than noise"),
             Assumption(
-                "what features do not explain of a candidate, the same at every evaluation, counts "
-                "as noise",
-                False if stays else None,
+                "what features do not explain of a candidate, and is the same at every evaluation, "
+                "is less than the noise of its average",
+                False if seen else None,
             ),
         )
 
