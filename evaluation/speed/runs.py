@@ -129,15 +129,20 @@ def steered(settings: Settings, seed: int, meter: Meter) -> Figures:
 
     with patch.object(nr.NystromWidth, "beta", timed), meter:
         width = 2**0.5 * nr.NystromWidth()
-        model = {"kernel": problem.kernel, "noise_std": NOISE_STD}
-        opt = nr.bbkb(nr.Pool(problem.X), **model, width=width, seed=seed)
+        pool, kernel = nr.Pool(problem.X), problem.kernel
+        opt = nr.bbkb(pool, kernel=kernel, noise_std=NOISE_STD, width=width, seed=seed)
         while opt.spent < T and not meter.is_over:
             t = opt.spent
             batch = opt.ask(at_most=T - t)
             rows = np.asarray(batch.sequence, dtype=np.int64)
             opt.tell(batch, problem.f[rows] + noise[t : t + len(rows)])
-    run = {"evaluations": opt.evaluations, "unique": opt.unique}
-    return {**meter.figures(), **run, "one_pass": spent}
+    figures = meter.figures()
+    return {
+        **figures,
+        "evaluations": opt.evaluations,
+        "unique": opt.unique,
+        "one_pass": spent,
+    }
 
 
 def history(settings: Settings, seed: int, meter: Meter) -> Figures:

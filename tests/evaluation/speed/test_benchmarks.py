@@ -12,7 +12,7 @@ from evaluation.speed.machine import Meter, describe
 from evaluation.speed.measure import measured
 from evaluation.speed.report import write_report
 from evaluation.speed.results import Figures, Results, Subject
-from evaluation.speed.runs import refits
+from evaluation.speed.runs import refits, steered
 
 FLOOR = {"bandwidth": 10e9, "flops": 100e9}
 FIGURES: Figures = {
@@ -138,4 +138,11 @@ def test_a_measurement_runs_in_a_process_of_its_own() -> None:
 def test_time_spent_on_fits_is_found() -> None:
     """It is taken where `auto` calls a fit, which may move."""
     found = refits({"N": 60, "T": 30}, 0, Meter(60.0))
+    assert 0 < found["one_pass"] < found["seconds"]
+
+
+def test_time_spent_on_a_width_is_found() -> None:
+    """Of the run itself, so that a busy machine slows both alike."""
+    found = steered({"N": 60, "T": 30}, 0, Meter(60.0))
+    assert found["evaluations"] == 30
     assert 0 < found["one_pass"] < found["seconds"]
