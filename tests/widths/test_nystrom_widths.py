@@ -144,8 +144,8 @@ def test_a_dictionary_chosen_by_values_needs_the_exact_determinant() -> None:
     assert np.mean(narrow) < 0.5  # where 0.8 were promised
 
 
-def test_a_bayesian_certificate_of_a_bad_dictionary_needs_both_terms() -> None:
-    """f drawn from the prior: with c and D the band holds, without D it does not."""
+def test_the_exact_bayesian_width_is_too_narrow_for_a_bad_dictionary() -> None:
+    """f drawn from the prior: with c and D the band holds, without them it does not."""
     kernel, X = nr.RBF(0.3), np.random.default_rng(5).random((120, 2))
     root = np.linalg.cholesky(kernel(X, X) + 1e-9 * np.eye(120))
     ratios, betas, without = [], [], []
