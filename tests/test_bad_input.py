@@ -75,7 +75,7 @@ BAD_SETTINGS: list[tuple[dict[str, object], str]] = [
     ({"horizon": 1}, "horizon must be at least 2, got 1"),
     ({"horizon": 10.5}, r"horizon must be a whole number, got 10\.5"),
     ({"norm_bound": 0.0}, r"norm_bound must be above 0, got 0\.0"),
-    ({"norm_bound": "halve"}, "norm_bound must be a number or .double., got 'halve'"),
+    ({"norm_bound": "halve"}, "norm_bound must be a number, .double. or .grow., got 'halve'"),
     ({"preset": "paper"}, "preset must be one of 'experiments', 'theory', got 'paper'"),
     ({"goal": "maximum"}, "goal must be one of 'max', 'min', got 'maximum'"),
     ({"offset": INF}, "offset must be a finite number, got inf"),

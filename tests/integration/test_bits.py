@@ -57,11 +57,14 @@ def ones(X: Rows) -> Matrix:
     return np.ones(len(X))
 
 
+ONE_AT_A_TIME = ("gp_ucb", "gp_ei", "bkb", "bkb-incremental")
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_no_row_is_ever_unpacked(name: str) -> None:
     """A million fingerprints as floats are 16 GB."""
     kernel = nr.FunctionKernel(packed_only, diagonal=ones)
-    settings: dict[str, object] = {} if name in ("gp_ucb", "gp_ei", "bkb") else {"min_batch": 2}
+    settings: dict[str, object] = {} if name in ONE_AT_A_TIME else {"min_batch": 2}
     optimizer = MODELS[name](POOL, kernel=kernel, noise_std=0.5, **settings)
     optimizer.tell(~BITS[:2], [0.1, 0.2])  # off the pool
     optimizer.tell(BITS[4:6], [0.3, 0.1])  # in it

@@ -91,7 +91,7 @@ class RightPolicy:
 
     def propose(self, state: Any, evidence: Evidence, room: int) -> tuple[Proposal, Any]:
         rng = evidence.rng(Purpose.POLICY)
-        picks = evidence.points.sample(evidence.excluded, min(room, 3), rng)
+        picks = evidence.points.sample(evidence.unavailable, min(room, 3), rng)
         return Proposal.of_singles(picks, "drawn"), state + 1
 
 
@@ -114,6 +114,12 @@ def asked_about(self: Any, state: Any, evidence: Evidence, room: int) -> Any:
     """What is chosen depends on when it was asked for."""
     rows = np.array([next(count) % evidence.points.candidates])
     return Proposal.of_singles(evidence.points.picks(rows), "drawn"), state
+
+
+def insistent(self: Any, state: Any, evidence: Evidence, room: int) -> Any:
+    """One that wants the first candidate left to it, however often it was evaluated."""
+    rows = np.flatnonzero(~evidence.excluded)[:1]
+    return Proposal.of_singles(evidence.points.picks(rows), "first"), state
 
 
 def strict(self: Any, X: Any) -> None:
@@ -236,6 +242,7 @@ POLICY: list[tuple[str, Methods]] = [
         "what_is_excluded_is_never_proposed",
         altered(lambda one: replace(one, rows=np.arange(len(one.rows)))),
     ),
+    ("no_candidate_is_proposed_more_often_than_allowed", {"propose": insistent}),
     ("it_takes_what_was_never_asked_for", {"vet": strict}),
     ("a_run_is_saved_and_goes_on", {}),
 ]
