@@ -12,18 +12,16 @@ from noregret.storable import all_tags, class_of, storable, tag_of
 
 TAGS = """
 AutoConstants AutoModel AutoPolicy AutoSettings AutoState BBKBExperimentsWidth BBKBWidth
-BKBExperimentsWidth BKBWidth Bandit BayesianWidth Belief CandidateEffect Categorical ConstantWidth
-EIWidth EpsilonGreedy Evolution ExactPosterior ExpectedImprovement Factor FarthestDesign
-FitConstants FittedModel Fixed FixedSize GivenStart GlobalRatio Grouped GrowingBandit GrowingState
-GrowingWidth GrownNorm GrowthSchedule GuessAndDouble
-Information Joint KnowledgeGradient KnownNorm Ledger Linear LocalRatio MAPEstimate Matern
+BKBExperimentsWidth BKBWidth Bandit BayesianWidth Belief CandidateEffect Categorical
+ColumnSwitchCosts ConstantWidth EIWidth EpsilonGreedy Evolution ExactPosterior ExpectedImprovement
+Factor FarthestDesign FitConstants FittedModel Fixed FixedSize FlatSwitchCost GivenStart GlobalRatio
+Grouped GrowingBandit GrowingState GrowingWidth GrownNorm GrowthSchedule GuessAndDouble Information
+Joint KnowledgeGradient KnownNorm Ledger Linear LocalRatio MAPEstimate Matern MatrixSwitchCosts
 MostUncertain Nothing NystromBayesianWidth NystromPosterior NystromWidth Observations Oversample
-PendingBatch PendingBatches
-Polynomial Population Product ProductBound PureError QuadratureFeatures RBF RKHSWidth RandomSearch
-RarelySwitching Records Repeat RunState
-Scaled ScaledWidth Settle SobolDesign StagedWidth Stay Sum Tanimoto Thompson ThompsonQFF UCB
-UncertaintySampling Uniform UniformDesign UniformStart Units Weights WithCandidateEffect
-WithEffect
+PendingBatch PendingBatches Polynomial Population Product ProductBound PureError QuadratureFeatures
+RBF RKHSWidth RandomSearch RarelySwitching Records Repeat RunState Scaled ScaledWidth Settle
+SobolDesign StagedWidth Stay Sum Tanimoto Thompson ThompsonQFF UCB UncertaintySampling Uniform
+UniformDesign UniformStart Units Weights WithCandidateEffect WithEffect
 """
 
 
