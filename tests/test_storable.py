@@ -15,8 +15,9 @@ AutoConstants AutoModel AutoPolicy AutoSettings AutoState BBKBExperimentsWidth B
 BKBExperimentsWidth BKBWidth Bandit BayesianWidth Belief CandidateEffect Categorical
 ColumnSwitchCosts ConstantWidth EIWidth EpsilonGreedy Evolution ExactPosterior ExpectedImprovement
 Factor FarthestDesign FitConstants FittedModel Fixed FixedSize FlatSwitchCost GivenStart GlobalRatio
-Grouped GrowingBandit GrowingState GrowingWidth GrownNorm GrowthSchedule GuessAndDouble Information
-Joint KnowledgeGradient KnownNorm Ledger Linear LocalRatio MAPEstimate Matern MatrixSwitchCosts
+Grouped GrowingBandit GrowingState GrowingWidth GrownNorm GrowthSchedule GuessAndDouble
+InContext Information Joint KnowledgeGradient KnownNorm Ledger Linear LocalRatio MAPEstimate Matern
+MatrixSwitchCosts
 MostUncertain Nothing NystromBayesianWidth NystromPosterior NystromWidth Observations Oversample
 PendingBatch PendingBatches Polynomial Population Product ProductBound PureError QuadratureFeatures
 RBF RKHSWidth RandomSearch RarelySwitching Records Repeat RunState Scaled ScaledWidth Settle

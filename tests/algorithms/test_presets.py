@@ -210,6 +210,7 @@ SHARED: dict[str, object] = {
     **{"ridge": None, "norm_bound": 1.0, "delta": None, "horizon": None, "preset": "experiments"},
     **{"width": None, "start": None, "min_batch": None, "goal": "max", "offset": 0.0, "seed": 0},
     **{"at_most_each": None, "deterministic": False, "switch_cost": None},
+    "context_kernel": None,
 }
 
 

@@ -23,6 +23,7 @@ from digests.stories import (
     loop,
     ordinary,
     tuned,
+    visited,
     weighty,
 )
 
@@ -157,6 +158,17 @@ OPTIONS: dict[str, Make] = {
     "deterministic-bbkb": model(nr.bbkb, noise_std=0, deterministic=True),
     "at_most_each-qff": model(nr.ts_qff, kernel=nr.RBF(0.4), batch_size=5, at_most_each=1),
 }
+within = partial(model, context_kernel=nr.RBF(0.5))
+CONTEXTS: dict[str, Make] = {
+    "gp_ucb": within(nr.gp_ucb),
+    "gp_bucb": within(nr.gp_bucb, rule="local"),
+    "mini": within(nr.mini_gp_ucb),
+    "mini-ei": within(nr.mini_gp_ei),
+    "bkb": within(nr.bkb),
+    "bbkb": within(nr.bbkb),
+    "bbkb-local": within(nr.bbkb, rule="local"),
+    "thompson": within(nr.batch_thompson, batch_size=2),
+}
 KERNELS: dict[str, nr.Kernel] = {
     "linear": nr.Linear(0.5),
     "polynomial": 0.3 * nr.Polynomial(3, 0.5),
@@ -234,6 +246,8 @@ def runs() -> dict[str, Run]:
             make = algorithm(kernel=kernel)
             found[f"kernels/{name}-{way}"] = partial(drive, make, "plain", ordinary, 8)
             found[f"kernels/box-{name}-{way}"] = partial(drive, make, "box", ordinary, 3)
+    for name, make in CONTEXTS.items():
+        found[f"contexts/{name}"] = partial(drive, make, "plain", visited, 14)
     for name, (make, domain, steps) in AUTO.items():
         found[f"auto/{name}"] = partial(drive, make, domain, ordinary, steps)
     grows = ucb(norm_bound="grow")

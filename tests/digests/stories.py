@@ -108,6 +108,20 @@ def growing(optimizer: nr.Optimizer, p: Problem, i: int) -> str:
     return chosen(batch)
 
 
+def visited(optimizer: nr.Optimizer, p: Problem, i: int) -> str:
+    """Ask as one of two workers under one of three contexts; say what is believed there."""
+    context = [(0.1, 0.5, 0.9)[i * i % 3]]
+    if i == 3:
+        optimizer.tell([5, 17], [0.3, 0.4], context=context)
+    batch = optimizer.ask(at_most=6, worker="ab"[i % 2], context=context)
+    values = p.measure(of_batch(batch), i)
+    part = slice(1 if i % 5 == 3 else None)
+    optimizer.tell(batch[part], [value + context[0] for value in values[part]])
+    best, certificate = optimizer.best(context=context), optimizer.certificate(context=context)
+    believed = numbers(best.mean, best.std, certificate.gap).replace(" ", "/")
+    return f"{chosen(batch)} {best.id}/{believed}"
+
+
 def of_batch(batch: nr.Batch) -> Any:
     return np.repeat(batch.x, batch.repeats, axis=0)
 

@@ -117,17 +117,18 @@ def test_the_register_is_a_list_of_evaluations(
         assert tickets.open_numbers == sorted({n for n, _ in plain.open_})
 
 
-def test_a_worker_holds_its_oldest_open_batch() -> None:
+def test_a_worker_holds_its_open_batches_oldest_first() -> None:
     tickets = PendingBatches()
     first = hand_out(tickets, [(0, 2)], worker="a")
-    assert tickets.held_by("a") is first
-    assert tickets.held_by("b") is None
+    assert list(tickets.held_by("a")) == [first]
+    assert list(tickets.held_by("b")) == []
     second = hand_out(tickets, [(1, 1)], worker="b")
+    third = hand_out(tickets, [(2, 1)], worker="a")
     tell(tickets, first, [0])
-    assert tickets.held_by("a") is first
+    assert list(tickets.held_by("a")) == [first, third]
     tell(tickets, first, [1])
-    assert tickets.held_by("a") is None
-    assert tickets.held_by("b") is second
+    assert list(tickets.held_by("a")) == [third]
+    assert list(tickets.held_by("b")) == [second]
 
 
 def test_the_first_open_stretch_ends_at_the_first_gap() -> None:

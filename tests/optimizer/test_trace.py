@@ -280,7 +280,7 @@ def test_many_batches_stay_light() -> None:
         runs = as_runs(np.array([i % 7]), np.array([1 + i % 3]), np.array([0.5]))
         batch = pending.open(f"w{i % 4}", runs, "full")
         pending.settle_by_row(Report(i % 7, 3), failed=False)
-        records.add(batch, ChoiceDiagnostics(2.0, 3.0, 5), (7, i), asked=i, now=i + 0.5)
+        records.add(batch, runs, ChoiceDiagnostics(2.0, 3.0, 5), (7, i), asked=i, now=i + 0.5)
     assert len(records.words) == 5
     buffers = (records.batches, records.runs)
     assert sum(b.base.nbytes for b in buffers if b.base is not None) <= 2 * 20_000 * (96 + 24) + 999

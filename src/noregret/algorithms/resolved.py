@@ -17,7 +17,7 @@ from noregret.errors import (
     require_number,
     require_positive,
 )
-from noregret.kernels import Kernel, as_kernel, probe, shortened
+from noregret.kernels import InContext, Kernel, as_kernel, probe, shortened
 from noregret.optimizer import Optimizer
 from noregret.policies import (
     Bandit,
@@ -28,7 +28,7 @@ from noregret.policies import (
     UncertaintySampling,
     UniformStart,
 )
-from noregret.pools import Domain, Points, SwitchCosts, as_switch_costs
+from noregret.pools import ContextPoints, Domain, Points, SwitchCosts, as_switch_costs
 from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Search, search_of
 from noregret.widths import (
@@ -91,6 +91,11 @@ class ResolvedSettings:
     ) -> NystromPosterior:
         """A Nyström prior with q̄ as given, else 2 for experiments and per_log·log(4t/δ)."""
         require_choice("dictionary", dictionary, get_args(Dictionary))
+        if dictionary == "incremental" and isinstance(self.pool, ContextPoints):
+            raise ArgumentError(
+                'dictionary="incremental" is for runs without contexts: it knows points by their '
+                'rows, which differ from context to context. Take "fresh" or "sticky".'
+            )
         if oversample is not None:
             require_positive("oversample", oversample)
         plain = oversample is not None or not self.theory
@@ -247,8 +252,11 @@ def resolved(
     ridge = settings["ridge"]
     if ridge is not None and least:
         require_at_least('ridge (with preset="theory" and a dictionary)', ridge, least)
-    own = as_kernel(kernel)
+    own, of_contexts = as_kernel(kernel), settings["context_kernel"]
     probe(own, points.glance(PROBED))
+    if of_contexts is not None:
+        points = _with_contexts(points, settings)
+        own = InContext(own, of_contexts, points.dim)
     if settings["deterministic"]:
         variance = float(own.diagonal(points.glance(PROBED)).max())
         least = max(least, DEFAULTS.exact_ridge * variance)
@@ -275,6 +283,23 @@ def _bayesian(
         return None
     sparse = isinstance(prior, NystromPosterior)
     return NystromBayesianWidth(own.delta) if sparse else BayesianWidth(own.delta)
+
+
+def _with_contexts(points: Points, settings: Settings) -> ContextPoints:
+    if not points.candidates:
+        raise ArgumentError(
+            "context_kernel= needs a finite pool: spread points over the box and give Pool(points)."
+        )
+    if settings["start"] or settings["min_batch"] is not None:
+        raise ArgumentError(
+            "start= and min_batch= are for runs without contexts, each of which would begin again. "
+            "Leave them out, and tell what was evaluated before."
+        )
+    if settings["deterministic"] or settings["at_most_each"] is not None:
+        raise ArgumentError("deterministic= and at_most_each= are for runs without contexts.")
+    if settings["norm_bound"] == "grow":
+        raise ArgumentError('norm_bound="grow" is for runs without contexts; give a number.')
+    return ContextPoints(points.domain)
 
 
 def _require_candidates(width: Width | None, points: Points) -> None:

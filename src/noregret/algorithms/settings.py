@@ -30,6 +30,7 @@ from noregret.errors import (
     require_positive,
     require_probability,
 )
+from noregret.kernels import Kernel, as_kernel
 from noregret.optimizer import Goal
 from noregret.policies import Start, UncertaintyDesign
 from noregret.widths import Width
@@ -51,6 +52,13 @@ def _require_bound(name: str, value: object) -> object:
 
 def _any(name: str, value: object) -> object:
     return value  # looked at when the candidates are known
+
+
+def _require_kernel(name: str, value: object) -> Kernel:
+    try:
+        return as_kernel(value)
+    except ArgumentError as error:
+        raise ArgumentError(f"{name}: {error}") from None
 
 
 def _require_width(name: str, value: object) -> object:
@@ -117,6 +125,13 @@ class Settings(RunSettings, total=False):
         None,
         require_probability,
         "probability with which guarantees may fail; 0.1 without a horizon",
+    ]
+    context_kernel: Annotated[
+        Kernel | None,
+        None,
+        _require_kernel,
+        "how alike contexts are, which ask(context=[...]) is told; the model's kernel is then "
+        "kernel × context_kernel",
     ]
     norm_bound: Annotated[
         float | Literal["double", "grow"],
@@ -187,7 +202,7 @@ def shows_settings(settings: type) -> Callable[[Callable[P, R]], Callable[P, R]]
         sentences = {p.name: MODEL[p.name] for p in own if p.name in MODEL}
         sentences |= {name: sentence for name, (_, _, _, sentence) in table.items()}
         listed = [
-            fill(says, 96, initial_indent=f"    {name:<15}", subsequent_indent=" " * 16)
+            fill(says, 96, initial_indent=f"    {name:<16}", subsequent_indent=" " * 16)
             for name, says in sentences.items()
         ]
         algorithm.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]  # functions take any

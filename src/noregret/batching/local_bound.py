@@ -100,7 +100,9 @@ class LocalSums:
     def at_chosen(self, rows: Indices, w: Vector) -> float:
         """Return what the bound is at least, by the chosen themselves, with rounding taken off."""
         scale = self.opening.ridge * np.diag(self.among)
-        known = (scale > 0) & ~self.opening.excluded[rows]
+        N = len(self.opening.excluded)
+        inside = rows < N  # else under way under another context
+        known = (scale > 0) & inside & ~self.opening.excluded[np.where(inside, rows, 0)]
         sums = self.among[known] ** 2 @ w
         return 1.0 + (1.0 - ROUNDING) * float((sums / scale[known]).max(initial=0.0))
 

@@ -15,6 +15,7 @@ from noregret.kernels.base import (
     slopes,
 )
 from noregret.kernels.categorical import CandidateEffect, Categorical, WithEffect
+from noregret.kernels.contexts import InContext
 from noregret.kernels.custom import FunctionKernel, Precomputed
 from noregret.kernels.fourier_features import (
     Features,

@@ -52,6 +52,7 @@ class Batch:
     x: Matrix  # (runs, d)
     reason: str
     start: int = 0  # position of the first evaluation in the whole batch
+    context: Vector | None = None  # under which all are to be evaluated, where there are some
 
     @property
     def sequence(self) -> Keys:

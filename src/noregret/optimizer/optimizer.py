@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from time import perf_counter
 from typing import Any, Literal, TypeAlias, final
 
+from noregret.arrays import Indices, Vector
 from noregret.errors import (
     ArgumentError,
-    CertificateError,
     require_choice,
     require_count,
     require_number,
@@ -20,21 +22,12 @@ from noregret.kernels import Kernel, as_kernel
 from noregret.optimizer import results, storage
 from noregret.optimizer.batch import Batch
 from noregret.optimizer.deterministic import at_most
-from noregret.optimizer.explanation import Explanation, explained
 from noregret.optimizer.extension import extended
 from noregret.optimizer.feedback import Feedback
-from noregret.optimizer.history import History
 from noregret.optimizer.pending import room_for
+from noregret.optimizer.run_looks import RunLooks
 from noregret.optimizer.run_state import RunState
-from noregret.policies import (
-    Evidence,
-    ModelPolicy,
-    ModelView,
-    Policy,
-    Proposal,
-    propose_within,
-    why_uncertified,
-)
+from noregret.policies import Bandit, Policy, Proposal, propose_within
 from noregret.policies.base import as_policy, noise_told
 from noregret.pools import Domain, Points, as_switch_costs, require_domain
 from noregret.text import counted
@@ -44,7 +37,7 @@ Goal: TypeAlias = Literal["max", "min"]
 
 
 @final
-class Optimizer(History):
+class Optimizer(RunLooks):
     """Hand out batches to evaluate, take in their values, and say which candidate is best.
 
     Only `ask`, `tell`, `fail`, `exclude` and `extend` change a run; each happens as a whole or, on
@@ -104,7 +97,7 @@ class Optimizer(History):
             deterministic=deterministic,
             switch_costs=as_switch_costs(switch_cost, points),
         )
-        self._seen: tuple[ModelView | None, Evidence] | None = None  # until something changes
+        self._seen = None  # until something changes
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: part for name, part in vars(self).items() if name != "_lock"}
@@ -117,32 +110,42 @@ class Optimizer(History):
         return f"Optimizer({type(self._policy).__name__}, {self.pool!r}, {told})"
 
     @in_turn
-    def ask(self, *, at_most: int | None = None, worker: str = "") -> Batch:
+    def ask(self, *, at_most: int | None = None, worker: str = "", context: object = None) -> Batch:
         """Return what to evaluate next, at most `at_most` evaluations (100 000 if not given).
 
         A worker whose batch is still open is given the open part of it again, so that a crash
         loses nothing. Another worker gets new work, chosen as if all open evaluations had been
         made (variances shrink, the mean stays).
+
+        A run with contexts (`context_kernel=`) is told the `context` that this batch is for: the
+        numbers that describe it, in order or by name. A worker holds one batch per context.
         """
-        room = room_for("ask", at_most, worker)
-        held = self._run_state.pending.held_by(worker)
+        room, given = room_for("ask", at_most, worker), self._read("ask(context=...)", context)
+        held = self._run_state.held_by(worker, given)
         if held is None:
             asked, self._seen = perf_counter(), None
-            proposal, state = self._propose(room, worker)
-            held = self._run_state.hand_out(worker, proposal, asked=asked, now=perf_counter())
-            self._state = state
+            proposal, state = self._propose(room, worker, given)
+            self._run_state.points.name_contexts(context)
+            held = self._run_state.hand_out(
+                worker, proposal, given, asked=asked, now=perf_counter()
+            )
+            self._state = self._moved(state, self._run_state.points.pairs, given)
         return self._run_state.open_part(held, room)
 
     @in_turn
-    def peek(self, *, at_most: int | None = None, worker: str = "") -> Batch:
+    def peek(
+        self, *, at_most: int | None = None, worker: str = "", context: object = None
+    ) -> Batch:
         """Return what `ask` would return, without opening a batch: nothing changes.
 
         It takes as long as an ask. Its values can be told once the batch has been asked for.
         """
         room = room_for("peek", at_most, worker)
-        held = self._run_state.pending.held_by(worker)
+        given = self._read("peek(context=...)", context)
+        held = self._run_state.held_by(worker, given)
         if held is None:
-            return self._run_state.draft(self._propose(room, worker)[0], worker)
+            proposal, _ = self._propose(room, worker, given)
+            return self._run_state.draft(proposal, worker, given)
         return self._run_state.open_part(held, room)
 
     @in_turn
@@ -154,6 +157,7 @@ class Optimizer(History):
         means: object = None,
         counts: object = None,
         noise_std: object = None,
+        context: object = None,
     ) -> None:
         """Take in the values of a batch (or a slice of one) in order, or of candidates by id.
 
@@ -174,9 +178,14 @@ class Optimizer(History):
         >>> opt.evaluations
         27
         """
-        told = Feedback(values, means, counts, noise_std, noise_told(self._policy))
+        told, given = Feedback(values, means, counts, noise_std, noise_told(self._policy)), None
+        if not isinstance(what, Batch):
+            given = self._read("tell(context=...)", context)
+        elif context is not None:
+            raise ArgumentError("tell(batch, values) takes no context: a batch has its own.")
         self._seen = None
-        self._run_state.tell(what, told, self._policy.vet)
+        self._run_state.tell(what, told, self._policy.vet, given)
+        self._run_state.points.name_contexts(context)
 
     @in_turn
     def fail(self, batch: Batch) -> None:
@@ -234,71 +243,6 @@ class Optimizer(History):
         """Whether large values are good ("max") or small ones ("min")."""
         return "max" if self._run_state.units.sign > 0 else "min"
 
-    @property
-    @in_turn
-    def evidence(self) -> Evidence:
-        """What the policy is shown: all that is known, in its sign and units."""
-        return self._look()[1]
-
-    @property
-    @in_turn
-    def posterior(self) -> results.PosteriorView:
-        """What is believed of f now, in your sign and units."""
-        view, units = self.look(), self._run_state.units
-        with single_threaded_blas():
-            floor, centred = units.outwards(view.floor), units.centred(view.centre)
-            return results.PosteriorView(view.posterior, view.beta, floor, centred, self.pool)
-
-    @in_turn
-    def look(self) -> ModelView:
-        """Return what the model believes now, in its own sign and units: for code, not people."""
-        view, _ = self._look()
-        if view is None:
-            raise CertificateError(why_uncertified(self._policy) or f"{self._policy} has no model.")
-        return view
-
-    @in_turn
-    def best(self) -> results.Best:
-        """Return the evaluated candidate of highest posterior mean (of lowest, minimising)."""
-        view, evidence = self._look()
-        with single_threaded_blas():
-            return results.recommended(view, evidence, self._run_state.units)
-
-    @in_turn
-    def certificate(self) -> results.Certificate:
-        """Return how far `best()` can be from the true best, and under which assumptions."""
-        with single_threaded_blas():
-            return results.certified(self.look(), self.evidence, self._run_state.units)
-
-    @in_turn
-    def explain(self, id: object) -> Explanation:
-        """Return what is believed of a candidate, and why it was chosen or why not.
-
-        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5], [1.0]]), kernel=nr.RBF(0.4), noise_std=0.1)
-        >>> opt.tell([0, 2], [0.3, 0.8])
-        >>> print(opt.explain(2))
-        2: estimated at 0.792194 ± 0.1; choices look at 0.323 to 1.26 (± 4.7 standard deviations).
-        Evaluated once, average 0.8. Nothing similar to it has been evaluated.
-        This run has never asked for it.
-        It ranks 2 of 3 as the next choice: its upper bound, 1.26, is below 4.14, that of 1.
-        """
-        run_state = self._run_state
-        rows = run_state.points.find(id)
-        if len(rows) != 1:
-            raise ArgumentError(f"explain(id) takes one id, got {len(rows)}: {id!r:.80}.")
-        view, evidence = self._look()
-        with single_threaded_blas():
-            return explained(view, evidence, int(rows[0]), run_state.records, run_state.units)
-
-    @in_turn
-    def account(self) -> str:
-        """Say what is done and why, what was learned for that, and what it guarantees."""
-        view, _ = self._look()
-        with single_threaded_blas():
-            lines = () if view is None else view.account(self._run_state.units.outwards)
-        said = "\n".join(lines) or f"No model was learned: this run is by {self._policy!r}."
-        return said + self._paid_so_far()
-
     @in_turn
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole run to one file, all or nothing; `noregret.load` goes on from it.
@@ -331,20 +275,26 @@ class Optimizer(History):
         optimizer._state, optimizer._run_state = state, run_state
         return optimizer
 
-    def _propose(self, room: int, worker: str) -> tuple[Proposal, Any]:
-        evidence = self._run_state.evidence(worker)
+    def _propose(self, room: int, worker: str, context: Vector | None) -> tuple[Proposal, Any]:
+        state = self._moved(self._state, self._run_state.points.seen, context)
+        evidence = self._run_state.evidence(worker, context)
         with single_threaded_blas():
             if evidence.at_most_each is None:
-                return self._policy.propose(self._state, evidence, room)
-            return propose_within(self._policy, self._state, evidence, room)
+                return self._policy.propose(state, evidence, room)
+            return propose_within(self._policy, state, evidence, room)
 
-    def _look(self) -> tuple[ModelView | None, Evidence]:
-        """Return what the policy believes, None without a model, and on what evidence.
+    def _read(self, name: str, context: object) -> Vector | None:
+        """Return a context that a user gave, checked; None where the run has none."""
+        return self._run_state.points.read_context(name, context, self._policy.vet)
 
-        It is kept until something changes, so that several questions in a row compute it once.
-        """
-        if self._seen is None:
-            evidence, policy = self._run_state.evidence(), self._policy
-            view = policy.look(self._state, evidence) if isinstance(policy, ModelPolicy) else None
-            self._seen = view, evidence
-        return self._seen
+    def _moved(
+        self,
+        state: Any,
+        numbers: Callable[[Vector | None, Indices], Indices],
+        context: Vector | None,
+    ) -> Any:
+        """Return the state of a policy with points numbered otherwise, where there are contexts."""
+        if context is None:
+            return state
+        assert isinstance(self._policy, Bandit)
+        return self._policy.renumbered(state, partial(numbers, context))

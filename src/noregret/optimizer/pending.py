@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar, final
 
@@ -134,9 +135,9 @@ class PendingBatches:
         self.asked, self.unasked, self.asked_weights = {}, {}, {}
         return pending
 
-    def held_by(self, worker: str) -> PendingBatch | None:
-        """Return the oldest open batch of a worker."""
-        return next((held for held in self._open() if held.worker == worker), None)
+    def held_by(self, worker: str) -> Iterator[PendingBatch]:
+        """Walk the open batches of a worker, oldest first."""
+        return (held for held in self._open() if held.worker == worker)
 
     def under_way(self) -> tuple[Indices, Indices]:
         """Return the rows under way and how many evaluations of each, oldest first."""

@@ -270,9 +270,10 @@ def certified(view: ModelView, evidence: Evidence, units: Units) -> Certificate:
 
 def measured(ledger: Ledger, points: Points, units: Units) -> Evaluated:
     """Return a ledger in the user's units."""
+    rows = points.candidates_of(ledger.rows)
     return Evaluated(
-        ids=points.ids(ledger.rows),
-        x=points.domain.shown(points.rows(ledger.rows)),
+        ids=points.ids(rows),
+        x=points.domain.shown(points.rows(rows)),
         evaluations=ledger.counts.copy(),
         averages=units.outwards(ledger.averages),
         deviations=np.sqrt(ledger.variances()),

@@ -20,10 +20,10 @@ import numpy as np
 
 from noregret.arrays import Matrix
 from noregret.errors import SnapshotError
-from noregret.kernels import Kernel
+from noregret.kernels import InContext, Kernel
 from noregret.optimizer.run_state import RunState
 from noregret.policies import Policy
-from noregret.pools import Domain, Points
+from noregret.pools import ContextPoints, Domain, Points
 from noregret.search import BoxSearch, Enumeration, search_of
 from noregret.storable import class_of, tag_of
 
@@ -41,6 +41,8 @@ def write(path: Path, policy: Policy[Any], state: object, run_state: RunState) -
         "extra": writer.encode(points.extra),
         "run": writer.encode((policy, state, run_state)),
     }
+    if isinstance(points, ContextPoints):
+        tree["contexts"] = writer.encode(points.kept())
     if not path.name:
         raise SnapshotError(f"cannot save to {str(path)!r}: give the name of a file.")
     name = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
@@ -92,8 +94,12 @@ def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Policy[Any],
             "Give the pool of that run, unchanged."
         )
     extra = arrays[tree["extra"]["array"]]
-    points = Points(pool, extra if len(extra) else None)
-    policy, state, run_state = _Reader(points, arrays, kernel).decode(tree["run"])
+    kind = ContextPoints if "contexts" in tree else Points
+    points = kind(pool, extra if len(extra) else None)
+    reader = _Reader(points, arrays, kernel)
+    if isinstance(points, ContextPoints):
+        points.restore(*reader.decode(tree["contexts"]))
+    policy, state, run_state = reader.decode(tree["run"])
     assert isinstance(run_state, RunState)
     return policy, state, run_state
 
@@ -132,7 +138,9 @@ class _Writer:
             return {type(value).__name__: [self.encode(entry) for entry in value]}
         if isinstance(value, dict):
             return {"dict": [[self.encode(k), self.encode(v)] for k, v in value.items()]}
-        if isinstance(value, Kernel) and not _ours(value):
+        if isinstance(value, InContext) and not _ours(value.context_kernel):
+            raise SnapshotError("a run whose context_kernel is not this library's cannot be saved.")
+        if isinstance(value, Kernel) and not (_ours(value) or isinstance(value, InContext)):
             return self._foreign(value)
         tag = tag_of(value)
         if tag is None:

@@ -11,9 +11,9 @@ from typing import final
 import numpy as np
 
 from noregret.acquisitions import UCB, Acquisition, Thompson
-from noregret.arrays import Mask, Rows, Vector
+from noregret.arrays import Indices, Mask, Rows, Vector
 from noregret.batching import BatchRule, Choice, Opening
-from noregret.kernels import probe_rows
+from noregret.kernels import InContext, probe_rows
 from noregret.policies.allowance import Allowance
 from noregret.policies.base import ChoiceDiagnostics, Evidence, Proposal, Purpose
 from noregret.policies.model_view import SCORES, Guarantee, ModelView, rank_of
@@ -85,8 +85,12 @@ class Bandit:
         new = rows_from(points.pool, before.candidates)
         largest = max(float(self.prior.kernel.diagonal(X).max()) for _, X in new)
         width, band = (covering(width, largest) for width in (self.width, self.band))
-        posterior = renumbered(state.posterior, numbers) if numbers else state.posterior
-        return replace(self, width=width, band=band), replace(state, posterior=posterior)
+        belief = self.renumbered(state, numbers) if numbers else state
+        return replace(self, width=width, band=band), belief
+
+    def renumbered(self, state: Belief, numbers: Callable[[Indices], Indices]) -> Belief:
+        """Return the belief where points have other numbers."""
+        return replace(state, posterior=renumbered(state.posterior, numbers))
 
     def told_all(self, evidence: Evidence) -> Belief:
         """Return the belief of a run that was told all this before its first batch."""
@@ -99,7 +103,10 @@ class Bandit:
     def vet(self, X: Rows) -> None:
         """Let the kernel look at points before they are written down."""
         if len(X):
-            probe_rows(self.prior.kernel, X)
+            kernel = self.prior.kernel
+            probe_rows(kernel, X)
+            if isinstance(kernel, InContext):
+                kernel.vet(X)
 
     def propose(self, state: Belief, evidence: Evidence, room: int) -> tuple[Proposal, Belief]:
         """Believe what was told, then let the starts or the batch loop choose."""

@@ -4,6 +4,7 @@ from noregret.pools.array import Pool
 from noregret.pools.base import Candidates, Domain, Extensible, Keys, require_domain
 from noregret.pools.bits import BitPool
 from noregret.pools.box import Box
+from noregret.pools.contexts import ContextPoints, ContextView, joined, parted
 from noregret.pools.feature_scales import BitSquares, Scales, as_numbers, numbers
 from noregret.pools.mapped import MappedPool
 from noregret.pools.points import (

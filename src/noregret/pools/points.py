@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Mask, Rows, stacked
-from noregret.errors import AskError, PoolError
+from noregret.arrays import Indices, Mask, Rows, Vector, stacked
+from noregret.errors import ArgumentError, AskError, PoolError
 from noregret.pools.base import Candidates, Domain, Keys, require_domain
 from noregret.pools.box import Box
 from noregret.pools.row_lookup import RowLookup
@@ -68,7 +68,6 @@ def first_new(rows: Indices, taken: Indices) -> Indices:
     return first[~np.isin(rows[first], taken)]
 
 
-@final
 class Points:
     """Number every point of a run: rows of a pool first, then whatever else was told or asked for.
 
@@ -161,6 +160,62 @@ class Points:
         rows = self.lookup(X)
         first = np.unique(rows, return_index=True)[1]
         self._add(X[first[rows[first] >= len(self)]])
+        return rows
+
+    @property
+    def last(self) -> Vector | None:
+        """The context that was met last, None where there are none."""
+        return None
+
+    def under_last(self, X: Rows) -> Rows:
+        """Return features of candidates as a kernel is given them, under the last context."""
+        return X
+
+    def read_context(
+        self, name: str, context: object, vet: Callable[[Rows], None]
+    ) -> Vector | None:
+        """Return a context that a user gave, checked; None where there are none."""
+        if context is not None:
+            raise ArgumentError(
+                f"{name}: this run has no contexts. Give context_kernel=... to an algorithm with a "
+                "Gaussian process over a pool, such as gp_ucb, mini_gp_ucb, bkb, bbkb or "
+                "batch_thompson; auto, ts_qff, the baselines and boxes take none."
+            )
+        return None
+
+    def name_contexts(self, context: object) -> None:
+        """Remember how a context was given that is now met."""
+
+    def under(self, context: Vector | None) -> Points:
+        """Return what a policy is shown of these points: all of it, where there are no contexts."""
+        return self
+
+    def seen(self, context: Vector | None, numbers: Indices) -> Indices:
+        """Return how points are numbered there."""
+        return numbers
+
+    def candidates_of(self, numbers: Indices) -> Indices:
+        """Return the candidates that points are of."""
+        return numbers
+
+    def met(self, context: Vector | None, rows: Indices) -> Indices:
+        """Return the numbers of candidates met under a context; new pairs of both get the next."""
+        return rows
+
+    def context_of(self, number: int) -> Vector | None:
+        """Return the context of a point, None where there are none."""
+        return None
+
+    def is_under(self, context: Vector | None, number: int) -> bool:
+        """Tell whether a point is one of this context."""
+        return True
+
+    def pairs(self, context: Vector | None, rows: Indices) -> Indices:
+        """Return the numbers of points seen as these rows under a context."""
+        return rows
+
+    def of_candidates(self, rows: Indices) -> Indices:
+        """Return all points of these candidates."""
         return rows
 
     def extended(self, pool: Candidates) -> tuple[Points, Renumbering]:

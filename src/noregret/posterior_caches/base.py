@@ -18,7 +18,7 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.pools import Candidates, rows_from
-from noregret.posteriors import Posterior
+from noregret.posteriors import Observations, Posterior
 from noregret.threads import parallel_map
 
 log = logging.getLogger(__name__)
@@ -53,6 +53,19 @@ class PosteriorCache(Protocol):
 
     def widen(self, mean_error: float, relative_error: float) -> None:
         """Allow for more rounding than was thought, and start again."""
+
+
+class Values(Protocol):
+    """Where an exact cache has kernel values of rows and points from."""
+
+    def follow(self, kernel: Kernel, points: Observations) -> None:
+        """Take in what comes next."""
+
+    def of(self, rows: Indices) -> Matrix:
+        """Return k(x, xᵢ), a row of the pool each."""
+
+    def extend(self, pool: Candidates) -> None:
+        """Follow a pool that has more rows behind these."""
 
 
 @final

@@ -12,7 +12,7 @@ from noregret.acquisitions import Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector, chunk_rows
 from noregret.kernels import Kernel, Scaled, WithEffect
 from noregret.pools import Candidates, Hashes, all_hashed, hashed
-from noregret.posterior_caches.base import Work, bring, log_restart, padded, priors
+from noregret.posterior_caches.base import Values, Work, bring, log_restart, padded, priors
 from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.threads import parallel_map
 
@@ -39,14 +39,15 @@ class ExactCache:
     columns missed, and the mean, k(x)ᵀα, carries no history. Some numbers a row are kept, and its
     kernel values while those of all rows fit `memory`.
 
-    Before the first update every row has mean 0 and variance k(x, x), so that starting again is to
-    say that all updates were missed, with Σs = ȳᵀα.
+    Before the first update a row has mean 0 and variance k(x, x): to start again is to say that all
+    updates were missed, with Σs = ȳᵀα.
     """
 
-    def __init__(self, pool: Candidates, work: Work, memory: int = KEPT) -> None:
-        N = len(pool)
-        self._pool, self._work = pool, work
-        self._kept = KeptValues(pool, min(memory, KEPT))
+    def __init__(
+        self, pool: Candidates, work: Work, memory: int = KEPT, kept: Values | None = None
+    ) -> None:
+        self._pool, self._work, N = pool, work, len(pool)
+        self._kept = KeptValues(pool, min(memory, KEPT)) if kept is None else kept
         self._last: ExactPosterior | None = None
         self._U: Matrix = np.zeros((0, 0), order="F")  # (points, updates kept), with room to grow
         self._first = 0  # the update in the first column of U
@@ -76,6 +77,10 @@ class ExactCache:
         self._last = posterior
         slack, relative = posterior.rounding
         self.slack, self.relative = max(slack, self._least[0]), max(relative, self._least[1])
+
+    def bound(self, rows: slice, mean: Vector, deviation: Vector) -> None:
+        """Take in means of rows now, and deviations that may be too large."""
+        self._high[rows], self._reach[rows], self._since[rows] = mean, deviation, self._gain
 
     def refresh(self, rows: Indices) -> None:
         behind = rows[self._stamp[rows] < self._now]

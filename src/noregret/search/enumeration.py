@@ -14,8 +14,16 @@ import numpy as np
 from noregret.acquisitions import UCB, Acquisition, Mean
 from noregret.arrays import Indices, Mask
 from noregret.errors import ArgumentError, AskError
-from noregret.pools import NO_ROWS, Candidates, Picks, Points
-from noregret.posterior_caches import ExactCache, NystromCache, PosteriorCache, StickyCache, Work
+from noregret.pools import NO_ROWS, Candidates, ContextView, Picks, Points
+from noregret.posterior_caches import (
+    ContextValues,
+    ExactCache,
+    NystromCache,
+    PosteriorCache,
+    StickyCache,
+    Work,
+    glance,
+)
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
 from noregret.search import ties
 from noregret.search.function_ranking import FunctionRanking
@@ -38,6 +46,7 @@ class Enumeration:
         self.memory = memory
         self.work = Work()
         self.cache: PosteriorCache | None = None
+        self._values: ContextValues | None = None  # of candidates, whatever their context
         self._pool: Candidates | None = None
         self._last: dict[type[Acquisition], PoolRanking] = {}  # a guess for the next
 
@@ -55,7 +64,7 @@ class Enumeration:
         def ranking(how: Acquisition, beta: float, best_mean: float, closed: Mask) -> PoolRanking:
             last = self._last.get(type(how))
             expected = (-np.inf, np.inf) if last is None else last.expected()
-            scores = Scores(points.pool, cache, posterior, how, beta, best_mean)
+            scores = Scores(points, cache, posterior, how, beta, best_mean)
             self._last[type(how)] = rank_pool(scores, closed, expected)
             return self._last[type(how)]
 
@@ -138,13 +147,26 @@ class Enumeration:
         if pool is not self._pool:
             self._pool, self.cache, self._last = pool, None, {}
         kind = self._kind(pool, posterior)
+        begins = False  # under a context, when much may be known
         if not isinstance(self.cache, kind):
             self.cache = None  # its memory may be needed
             if issubclass(kind, StickyCache):
                 self.cache = StickyCache(pool, self.work)
+            elif isinstance(pool, ContextView) and issubclass(kind, ExactCache):
+                if self._values is None or self._values.pool is not pool.base:
+                    self._values = ContextValues(pool.base, self.memory)
+                self.cache, begins = (
+                    ExactCache(pool, self.work, kept=self._values.under(pool)),
+                    True,
+                )
             else:
                 self.cache = kind(pool, self.work, self.memory)
         self.cache.follow(posterior)
+        if begins and len(posterior.observed):
+            assert isinstance(self.cache, ExactCache)
+            assert self._values is not None
+            assert isinstance(posterior, ExactPosterior)
+            glance(self.cache, self._values, posterior)
         return self.cache
 
     def _kind(self, pool: Candidates, posterior: Posterior) -> type[Kind]:

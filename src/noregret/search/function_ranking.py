@@ -72,10 +72,10 @@ class FunctionRanking:
         return self._last[1]
 
     def stale(self, row: int) -> float:
-        return float(self._posterior.variance(self._pool.rows(np.array([row])))[0])
+        return float(self._posterior.variance(self._points.rows(np.array([row])))[0])
 
     def now(self, row: int) -> float:
-        return float(self._now.variance(self._pool.rows(np.array([row])))[0])
+        return float(self._now.variance(self._points.rows(np.array([row])))[0])
 
     def repeats_while_best(self, row: int, most: int) -> int:
         """The next choice is by another function."""
@@ -89,11 +89,15 @@ class FunctionRanking:
         return self._cache.variance[rows]
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
-        return self._cache.covariances(rows, others)
+        p, points = self._posterior, self._points
+        if max(rows.max(), others.max()) < points.candidates:
+            return self._cache.covariances(rows, others)
+        X, Z = points.rows(rows), points.rows(others)
+        return p.model_covariance(X, Z), p.covariance(X, Z)
 
     def shrink(self, row: int, count: int) -> None:
         rows = np.array([row])
-        taken = rows, self._pool.rows(rows), np.array([float(count)])
+        taken = rows, self._points.rows(rows), np.array([float(count)])
         self._now = self._now.hallucinate(*taken)
         if self._last is not None and self._last[0] == row:
             self._last = None

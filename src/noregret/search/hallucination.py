@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Matrix, Rows, Vector, stacked
-from noregret.pools import Candidates
+from noregret.pools import Candidates, Points
 from noregret.posteriors import Posterior, cholesky
 
 ROOM = 16  # columns added at least when there is no room for another step
@@ -29,7 +29,7 @@ class Hallucinations:
     more than features, the posterior takes them in, and the counting of steps begins again.
     """
 
-    def __init__(self, pool: Candidates, posterior: Posterior) -> None:
+    def __init__(self, pool: Candidates | Points, posterior: Posterior) -> None:
         self._pool, self._posterior = pool, posterior
         self.rows: Indices = np.empty(0, dtype=np.int64)
         self.variance: Vector = np.empty(0)

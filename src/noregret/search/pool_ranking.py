@@ -9,7 +9,7 @@ import numpy as np
 
 from noregret.acquisitions import TINY, Acquisition
 from noregret.arrays import Indices, Mask, Matrix, Vector
-from noregret.pools import Candidates, Picks
+from noregret.pools import Picks, Points
 from noregret.posterior_caches import PosteriorCache
 from noregret.posteriors import Posterior
 from noregret.search import ties
@@ -25,7 +25,7 @@ SOME = 2048
 class Scores:
     """Scores of a pool on one posterior: quickly and as intervals, or of one row by itself."""
 
-    pool: Candidates
+    points: Points  # rows are its candidates; some under way may lie off the pool
     cache: PosteriorCache
     posterior: Posterior
     acquisition: Acquisition
@@ -59,7 +59,7 @@ class Scores:
     def marginals(self, row: int) -> tuple[float, float]:
         """Return mean and variance of a row by itself."""
         if row not in self._alone:
-            mean, variance = self.posterior.marginals(self.pool.rows(np.array([row])))
+            mean, variance = self.posterior.marginals(self.points.rows(np.array([row])))
             self._alone[row] = float(mean[0]), float(variance[0])
         return self._alone[row]
 
@@ -161,7 +161,7 @@ class PoolRanking:
         self._queue, self._taken = queue, 0  # … of which so many are active
         self._start, self._quantum = start, ties.quantum_of(start)  # the highest score at first
         self._least = np.inf  # the lowest cell that was best
-        self._active = Hallucinations(scores.pool, scores.posterior)  # rows, their variances …
+        self._active = Hallucinations(scores.points, scores.posterior)  # rows, their variances …
         self._mean: Vector = np.empty(0)  # … their means …
         self._prior: Vector = np.empty(0)  # … and prior variances …
         self._high: Vector = np.empty(0)  # … and scores, with all rounding upwards …
@@ -218,14 +218,18 @@ class PoolRanking:
         return ties.repeats_while(leads_after, most)
 
     def picks(self, rows: Indices) -> Picks:
-        return Picks(rows, self._scores.pool.rows(rows))
+        return self._scores.points.picks(rows)
 
     def variances(self, rows: Indices) -> Vector:
         self._scores.cache.refresh(rows)
         return self._scores.cache.variance[rows]
 
     def covariances(self, rows: Indices, others: Indices) -> tuple[Matrix, Matrix]:
-        return self._scores.cache.covariances(rows, others)
+        p, points = self._scores.posterior, self._scores.points
+        if max(rows.max(), others.max()) < points.candidates:
+            return self._scores.cache.covariances(rows, others)
+        X, Z = points.rows(rows), points.rows(others)
+        return p.model_covariance(X, Z), p.covariance(X, Z)
 
     def shrink(self, row: int, count: int) -> None:
         self._active.take(self._place(row), count)
@@ -295,9 +299,20 @@ class PoolRanking:
         self._prior = np.concatenate([self._prior, cache.prior[rows]])
         self._rescore()
 
+    def _follow_outsider(self, row: int) -> None:
+        """Follow a point off the pool that is under way, and never the best."""
+        rows = np.array([row])
+        prior = self._scores.posterior.kernel.diagonal(self._scores.points.rows(rows))
+        self._active.join(rows, np.array([self._scores.marginals(row)[1]]))
+        self._mean = np.concatenate([self._mean, [-np.inf]])
+        self._prior = np.concatenate([self._prior, prior])
+        self._rescore()
+
     def _place(self, row: int) -> int:
-        if row not in self._active:
+        if row not in self._active and row < len(self._bound):
             self._follow(np.array([row]))
+        elif row not in self._active:
+            self._follow_outsider(row)
         return self._active.place(row)
 
     def _rounded(self, mean: Vector, variance: Vector, prior: Vector, sign: float) -> Vector:
@@ -312,5 +327,5 @@ class PoolRanking:
         mean, variance = self._scores.marginals(row)
         if self._active.steps:
             now = self._active.now()
-            variance = float(now.variance(self._scores.pool.rows(np.array([row])))[0])
+            variance = float(now.variance(self._scores.points.rows(np.array([row])))[0])
         return self._scores.of(mean, variance)
