@@ -229,6 +229,7 @@ def test_switches_cost_by_candidates_whatever_the_context(
             way = [key for his, keys in sequence if his == worker for key in keys]
             switches += sum(one != other for one, other in pairwise(way))
         assert run.paid == 2.5 * switches
+    assert run.sequence.tolist() == [key for _, keys in sequence for key in keys]
     assert f"so far cost {run.paid:g}" in run.account()
     assert run.paid > 0
 
