@@ -335,6 +335,12 @@ WRONG: dict[str, tuple[Callable[[], Any], object, object, str]] = {
         None,
         "row 1 has None in column 'heat'",
     ),
+    "none of a table": (
+        lambda: nr.Pool.from_frame(FRAME, name="id"),
+        FRAME.slice(0, 0),
+        None,
+        "needs at least one candidate, got none",
+    ),
     "unnamed": (
         lambda: nr.Pool.from_frame(FRAME, name="id"),
         pa.table({"salt": ["KF"], "heat": [1.0]}),

@@ -397,6 +397,12 @@ def test_the_spread_of_values_is_in_units_of_the_run() -> None:
     assert optimizer.evaluated.deviations[0] == pytest.approx(NOISE, rel=0.05)
 
 
+def test_all_of_several_may_fail() -> None:
+    optimizer = nr.gp_ucb(nr.Pool.numbered(3), kernel=nr.RBF(), noise_std=1.0)
+    optimizer.tell([0, 2], [nr.FAILED, nr.FAILED], noise_std=[1.0, 2.0])
+    assert (optimizer.evaluations, optimizer.spent) == (0, 2)
+
+
 @pytest.mark.parametrize("told", [0.0, NOISE])
 def test_deterministic_values_have_no_noise_to_tell(told: float, tmp_path: Path) -> None:
     """0 says what is known; anything else contradicts it."""

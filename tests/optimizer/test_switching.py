@@ -146,8 +146,10 @@ WAYS: dict[str, Any] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_all_ways_to_say_it_agree(way: str) -> None:
     """Columns are the short way to say what a matrix or a function says at length."""
-    plate = partial(nr.gp_bucb, TABLE, rule=nr.FixedSize(9), start=[], **MODEL)
-    one, other = (plate(switch_cost=WAYS[key]) for key in ("columns", way))
+    settings: dict[str, Any] = {"rule": nr.FixedSize(9), "start": [], **MODEL}
+    bare = nr.Pool(TABLE.X) if way == "numbers of columns" else TABLE
+    one = nr.gp_bucb(TABLE, switch_cost=COSTS, **settings)
+    other = nr.gp_bucb(bare, switch_cost=WAYS[way], **settings)
     for time in range(3):
         a, b = one.ask(), other.ask()
         assert a.sequence.tolist() == b.sequence.tolist()
@@ -296,7 +298,7 @@ def test_a_run_saved_before_there_were_orders_goes_on(tmp_path: Path) -> None:
 def test_a_function_is_not_saved(tmp_path: Path) -> None:
     """A file holds no code; columns or a matrix say the same."""
     optimizer = nr.uniform(TABLE, switch_cost=WAYS["function"])
-    with pytest.raises(SnapshotError, match="SwitchCostFunction cannot be saved"):
+    with pytest.raises(SnapshotError, match="whose switch_cost is a function cannot be saved"):
         optimizer.save(tmp_path / "run")
 
 
@@ -306,12 +308,14 @@ def test_a_function_is_not_saved(tmp_path: Path) -> None:
         (-1.0, "switch_cost must be at least 0"),
         (True, "switch_cost must be a finite number, got True"),
         ("dear", "switch_cost must be a finite number, got 'dear'"),
-        ([1.0, 2.0], r"a matrix is 40 × 40 for this pool, got shape \(2,\)"),
+        ([1.0, 2.0], r"a matrix has 40 × 40 costs for this pool, got shape \(2,\)"),
         (np.full((40, 40), np.nan), "switch_cost"),
         (-np.ones((40, 40)), "every cost must be a finite number of at least 0"),
         ({"heat": -5}, r"switch_cost\['heat'\] must be at least 0"),
         ({"temperature": 5}, "there is no column 'temperature'; there are 'heat', 'solvent'"),
-        ({7: 5}, "there is no column 7"),
+        ({7: 5}, "there is no column 7; there are 'heat', 'solvent'"),
+        ({0: 5}, "there is no column 0; there are 'heat', 'solvent'"),  # of the features, or ours?
+        (pd.DataFrame(np.ones((40, 40))), "is a data frame, whose labels would not be looked at"),
         ({True: 5}, "there is no column True"),
     ],
 )
@@ -339,7 +343,7 @@ def test_a_function_that_gives_no_cost_is_named_and_nothing_is_handed_out() -> N
 
 def test_a_matrix_needs_a_pool() -> None:
     """A box has no rows."""
-    with pytest.raises(ArgumentError, match="which needs a pool"):
+    with pytest.raises(ArgumentError, match="a matrix needs a pool, got shape"):
         nr.uniform(nr.Box([(0, 1)]), switch_cost=np.zeros((2, 2)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -259,6 +260,18 @@ def test_what_cannot_grow_is_refused(
     noise = {} if algorithm is nr.uniform else {"noise_std": 0.1}
     with pytest.raises(nr.NoRegretError, match=said):
         algorithm(nr.Pool([[0.0], [1.0]]), norm_bound="grow", **noise, **settings)
+
+
+def test_many_features_are_refused_before_bounds_say_nothing() -> None:
+    """With 539 of them the bound was no number any more after 64 evaluations."""
+    for dim in (16, 17):
+        pool = nr.Pool(np.eye(3, dim))
+        with refused(dim > 16, "grow.* is for few features: .* d = 17 of this pool"):
+            nr.gp_ucb(pool, kernel=nr.RBF(), noise_std=0.1, norm_bound="grow")
+
+
+def refused(so: bool, match: str) -> AbstractContextManager[object]:
+    return pytest.raises(nr.NoRegretError, match=match) if so else nullcontext()
 
 
 def test_scikit_learns_kernels_are_refused_by_name() -> None:

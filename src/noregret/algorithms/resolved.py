@@ -46,6 +46,7 @@ from noregret.widths import (
 
 Held: TypeAlias = Literal["exact", "nystrom"]
 Dictionary: TypeAlias = Literal["fresh", "sticky", "incremental"]
+MOST_FEATURES_TO_GROW = 16  # at 10⁴ evaluations the bound is then some 10⁹ times the first
 PROBED = 64  # candidates on which a kernel is tried before a run starts
 
 
@@ -176,8 +177,14 @@ class ResolvedSettings:
         )
 
     def _require_growth(self, acquisition: Acquisition | Thompson) -> None:
-        """Raise where norm and lengthscale would move without a theorem behind it."""
+        """Raise where norm and lengthscale would move without a theorem, or use, behind it."""
         shortened(self.kernel, by=2.0)
+        if self.pool.dim > MOST_FEATURES_TO_GROW:
+            raise ArgumentError(
+                'norm_bound="grow" is for few features: the bound grows by (1 + s)^((d + 1)/2) at '
+                f"step s, and would say nothing of f with the d = {self.pool.dim} of this pool, "
+                f"more than {MOST_FEATURES_TO_GROW}. Take fewer, or auto, which learns the kernel."
+            )
         width = self.given["width"]
         while isinstance(width, ScaledWidth):
             width = width.width

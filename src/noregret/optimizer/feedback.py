@@ -174,7 +174,7 @@ def reports(
     rows: Indices, counts: Indices | None = None, weights: Vector | None = None
 ) -> Iterator[Report]:
     """Yield what is told of each row, counts and weights being 1 where not given."""
-    if weights is None and counts is None:
+    if (weights is None and counts is None) or not len(rows):
         for row, count in tallied(rows):
             yield Report(row, count)
         return

@@ -24,6 +24,7 @@ from noregret.kernels import InContext, Kernel
 from noregret.optimizer.run_state import RunState
 from noregret.policies import Policy
 from noregret.pools import ContextPoints, Domain, Points
+from noregret.pools.switch_costs import SwitchCostFunction
 from noregret.search import BoxSearch, Enumeration, search_of
 from noregret.storable import class_of, tag_of
 
@@ -91,7 +92,8 @@ def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Policy[Any],
     if tree["pool"] != pool.fingerprint():
         raise SnapshotError(
             f"{path} was saved with another pool: rows, their order or names differ. "
-            "Give the pool of that run, unchanged."
+            "Give the pool of that run, unchanged; where candidates were added, "
+            "pool.extended(more) is what it was then."
         )
     extra = arrays[tree["extra"]["array"]]
     kind = ContextPoints if "contexts" in tree else Points
@@ -142,6 +144,11 @@ class _Writer:
             raise SnapshotError("a run whose context_kernel is not this library's cannot be saved.")
         if isinstance(value, Kernel) and not (_ours(value) or isinstance(value, InContext)):
             return self._foreign(value)
+        if isinstance(value, SwitchCostFunction):
+            raise SnapshotError(
+                "a run whose switch_cost is a function cannot be saved, since a file holds no "
+                "code. Give its costs by column, or as a matrix."
+            )
         tag = tag_of(value)
         if tag is None:
             raise SnapshotError(

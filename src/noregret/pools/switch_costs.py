@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import SupportsIndex, TypeGuard, final
 
 import numpy as np
 
@@ -116,10 +117,15 @@ def as_switch_costs(given: object, points: Points) -> SwitchCosts | None:
         return FlatSwitchCost(given)
     if isinstance(given, str) or np.ndim(given) == 0:  # type: ignore[arg-type]  # anything
         return FlatSwitchCost(require_at_least("switch_cost", given, 0.0))
+    if hasattr(given, "columns"):
+        raise ArgumentError(
+            "switch_cost is a data frame, whose labels would not be looked at. Put its rows and "
+            "columns in the order of the pool's rows, and give the numbers: .to_numpy()."
+        )
     matrix, N = as_floats("switch_cost", given), points.candidates
     if matrix.shape != (N, N) or not N:
-        of = f"{N} × {N} for this pool" if N else "which needs a pool"
-        raise ArgumentError(f"{RULE}; a matrix is {of}, got shape {matrix.shape}.")
+        of = f"has {N} × {N} costs for this pool" if N else "needs a pool"
+        raise ArgumentError(f"{RULE}; a matrix {of}, got shape {matrix.shape}.")
     if not (np.isfinite(matrix).all() and (matrix >= 0).all()):
         raise ArgumentError("switch_cost: every cost must be a finite number of at least 0.")
     return MatrixSwitchCosts(matrix.copy())
@@ -136,16 +142,22 @@ def _columns(
     for name, cost in given.items():
         if isinstance(name, str) and name in names:
             group = tuple(int(at) for at in np.atleast_1d(np.asarray(names[name])))
-        elif type(name) is not bool and isinstance(name, int | np.integer) and 0 <= name < width:
-            group = (int(name),)
+        elif not names and _is_column(name, width):
+            group = (operator.index(name),)
         else:
-            known = ", ".join(map(repr, names)) if names else f"numbers from 0 to {width - 1}"
+            known = ", ".join(map(repr, names)) if names else f"columns 0 to {width - 1}"
             raise ArgumentError(
                 f"switch_cost={dict(given)!r:.80}: there is no column {name!r}; there are {known}."
             )
         groups.append(group)
         costs.append(require_at_least(f"switch_cost[{name!r}]", cost, 0.0))
     return tuple(groups), tuple(costs)
+
+
+def _is_column(name: object, width: int) -> TypeGuard[SupportsIndex]:
+    if isinstance(name, bool) or not isinstance(name, int | np.integer):
+        return False
+    return bool(0 <= name < width)
 
 
 def _numbers(X: Rows) -> Rows:

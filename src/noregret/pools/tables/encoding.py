@@ -211,8 +211,8 @@ class Encoding:
                 f"{name}: row {np.argmin(known)} has no name in column {self.name!r}. Correct such "
                 "rows, or leave them out."
             )
-        keys: Keys = np.concatenate([part.to_numpy(zero_copy_only=False) for part in parts])
-        return keys
+        keys = [part.to_numpy(zero_copy_only=False) for part in parts]
+        return np.concatenate(keys) if keys else np.empty(0, dtype=np.int64)
 
 
 def _require_one(name: str, column: str, given: Source) -> None:
