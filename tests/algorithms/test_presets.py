@@ -131,6 +131,10 @@ def test_a_dictionary_of_an_exact_posterior_is_refused(make: Callable[..., nr.Op
     if make is not nr.batch_thompson:
         with pytest.raises(ArgumentError, match="dictionary='sticky' is about a dictionary"):
             make(PROBLEM.pool, dictionary="sticky", **GIVEN)
+        with pytest.raises(ArgumentError, match="dictionary must be one of"):
+            make(PROBLEM.pool, dictionary="stikcy", **GIVEN)
+        with pytest.raises(ArgumentError, match="oversample=0 is about a dictionary"):
+            make(PROBLEM.pool, oversample=0, **GIVEN)
 
 
 def test_an_acquisition_that_is_none_is_refused_by_name() -> None:

@@ -118,6 +118,15 @@ def test_a_contradiction_names_both_values_in_the_users_units() -> None:
         optimizer.tell(batch.ids, [8.5])
 
 
+def test_values_are_compared_with_each_other_alone() -> None:
+    """Neither a large offset nor a large value of another candidate hides a contradiction."""
+    optimizer = nr.gp_ucb(POOL, **MODEL, offset=1e6)
+    optimizer.tell([4, 5, 6], [1e6 + 0.1, 1e9, 1.0])
+    for id, value in ((4, 1e6 + 0.9), (6, 500.0)):
+        with pytest.raises(TellError, match="deterministic=True the same candidate always has"):
+            optimizer.tell([id], [value])
+
+
 def test_the_same_value_again_is_welcome() -> None:
     """A result that is sent twice, or rounded to single precision, contradicts nothing."""
     optimizer = nr.gp_ucb(POOL, **MODEL)

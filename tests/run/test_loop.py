@@ -326,6 +326,21 @@ def test_a_function_may_say_how_noisy_its_value_is() -> None:
     assert {1.0, 16.0} <= set(np.round(weights / result.optimizer.evaluated.evaluations, 9))
 
 
+def test_deterministic_values_may_be_said_to_have_no_noise() -> None:
+    """As tell() takes them; one that is said to have some is refused before more is measured."""
+    settings: dict[str, Any] = {"kernel": nr.RBF(0.3), "noise_std": 0, "deterministic": True}
+
+    def run(f: Callable[[Vector], Any]) -> nr.Result:
+        return nr.maximize(f, POOL, algorithm=nr.gp_ucb, budget=6, progress=False, **settings)
+
+    plain, said = run(lambda x: x[0]), run(lambda x: (x[0], 0.0))
+    assert said.ids.tolist() == plain.ids.tolist()
+    calls = Counted()
+    with pytest.raises(TellError, match="must be 0 where deterministic=True") as caught:
+        run(lambda x: (0.3, 0.1) if calls.calls == 3 else calls(x))
+    assert len(caught.value.result.values) == 3  # type: ignore[attr-defined]  # set by maximize
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

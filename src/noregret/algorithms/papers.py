@@ -77,7 +77,7 @@ def gp_bucb(
 
     The width is √limit times GP-UCB's, which covers the worst ratio of standard deviations.
     `rule=FixedSize(8)` takes eight at a time, whatever the ratio: handy, without its guarantee;
-    other rules are Repeat, Stay and RarelySwitching, for one candidate at a time.
+    other rules are Repeat, Stay and RarelySwitching (with limit=1), for one candidate at a time.
 
     Source: Desautels et al. 2014; `rule="global"` is BBKB 2020, Lemma 1, on the exact posterior.
 

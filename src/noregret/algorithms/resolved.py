@@ -122,8 +122,10 @@ class ResolvedSettings:
         if require_choice("posterior", posterior, get_args(Held)) == "nystrom":
             prior = self.nystrom(oversample, per_log=72 * limit, dictionary=dictionary)
             return prior, NystromWidth(self.delta)
+        require_choice("dictionary", dictionary, get_args(Dictionary))
         if oversample is not None or dictionary != "fresh":
-            name, value = ("oversample", oversample) if oversample else ("dictionary", dictionary)
+            told = oversample is not None
+            name, value = ("oversample", oversample) if told else ("dictionary", dictionary)
             raise ArgumentError(
                 f"{name}={value!r} is about a dictionary, and an exact posterior has none: "
                 f'give posterior="nystrom" too, or leave {name} out.'

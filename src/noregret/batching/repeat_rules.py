@@ -179,8 +179,9 @@ class RarelySwitching(BatchRuleBase):
 
         det V_t / det V_τ = det(I + C/ridge) = 1 + B·σ²(x)/ridge                                (3)
 
-    for B evaluations of one candidate x, C being their covariance. Every batch but the last grows
-    it by more than `limit`, so that T evaluations hold at most 1 + L_T/log(limit) batches. By (3)
+    for B evaluations of one candidate x, C being their covariance. Every batch that nothing cuts
+    grows it by more than `limit`, so that T evaluations hold at most 1 + L_T/log(limit) batches if
+    none is cut (by `ask(at_most=)`, a cap, the end of a stage of "grow"). By (3)
     stale variances are off by at most `limit` up to the evaluation that crosses it, which stays.
 
     Without other workers its candidate is chosen on a fresh posterior, so that the width needs no

@@ -10,7 +10,8 @@ from noregret.arrays import Indices, Vector
 from noregret.errors import ArgumentError, TellError, require_count, require_flag
 from noregret.optimizer.ledger import Ledger
 
-ROUNDING = 1e-6  # of the largest value, by which values of one candidate may differ: float32
+ROUNDING = 2.0**-22  # of a value, by which another of its candidate may differ: float32 …
+ZERO = 1e-15  # … and of the largest value, where the two cancel
 
 
 def at_most(at_most_each: object, deterministic: object) -> int | None:
@@ -38,7 +39,8 @@ def require_same_values(
     expected = np.where(np.isnan(expected), values[first][place], expected)
     found, before, known = told(values), told(expected), told(ledger.firsts)
     largest = max(float(np.abs(some).max(initial=0.0)) for some in (found, known))
-    wrong = np.flatnonzero(np.abs(found - before) > ROUNDING * largest)
+    both = np.maximum(np.abs(found), np.abs(before))
+    wrong = np.flatnonzero(np.abs(found - before) > ROUNDING * both + ZERO * largest)
     if wrong.size:
         at = int(wrong[0])
         raise TellError(

@@ -31,6 +31,15 @@ class History:
         return self._run_state.ledger.evaluations
 
     @property
+    def deterministic(self) -> bool:
+        """Whether the same candidate was said to have the same value always.
+
+        >>> nr.uniform(nr.Pool.numbered(3), deterministic=True).deterministic
+        True
+        """
+        return self._run_state.deterministic
+
+    @property
     def unique(self) -> int:
         """Different candidates evaluated."""
         return len(self._run_state.ledger)

@@ -112,7 +112,7 @@ def _optimize(
                 batch = optimizer.ask(at_most=budget - optimizer.spent)
                 found = list[Found]()
                 try:
-                    _evaluate(f, batch, by_id, found, history.usual, display)
+                    _evaluate(f, batch, by_id, found, history, display)
                 finally:  # what was measured is kept, whatever ended it
                     told = history.tell(batch[: len(found)], found)
                 if callback is not None and callback(optimizer, batch, told):
@@ -181,17 +181,20 @@ class _History:
         self._ids: list[Keys] = []  # one array per tell
         self._values: list[float] = []
         self._switches = 0
-        self.usual = noise_told(
-            optimizer.policy
-        )  # the noise of an evaluation of which none is said
+        self._usual = noise_told(optimizer.policy)  # of an evaluation of which none is said
         self._last: Keys = np.empty(0, dtype=np.int64)  # the candidate evaluated last, if any
+
+    def require_noise(self, noise: float | None) -> None:
+        """Raise, before more is measured, where a value cannot be told with this noise."""
+        told, one = Feedback([0.0], noise_std=noise, usual=self._usual), np.zeros(1, dtype=np.bool_)
+        told.weights(one, deterministic=self._optimizer.deterministic)
 
     def tell(self, part: Batch, found: list[Found]) -> list[float | Failed]:
         """Tell the optimizer; return the values alone."""
         told = [value for value, _ in found]
         noise: list[float | None] | None = None
-        if any(said is not None for _, said in found):
-            noise = [self.usual if said is None else said for _, said in found]
+        if not self._optimizer.deterministic and any(said is not None for _, said in found):
+            noise = [self._usual if said is None else said for _, said in found]
         self._optimizer.tell(part, told, noise_std=noise)
         runs = np.concatenate([self._last, part.ids]) if self._last.size else part.ids
         self._switches += int(np.count_nonzero(runs[1:] != runs[:-1]))
@@ -211,13 +214,15 @@ def _evaluate(
     batch: Batch,
     by_id: bool,
     found: list[Found],
-    usual: float | None,
+    history: _History,
     display: Display,
 ) -> None:
     what = batch.sequence.tolist() if by_id else batch
     for argument in what:
         try:
-            found.append(_checked(f(argument), usual))
+            value, noise = _valued(f(argument))
+            history.require_noise(noise)
+            found.append((value, noise))
         except Exception as error:
             error.add_note(
                 "raised by the function being optimised; what was found before is in .result of "
@@ -227,12 +232,11 @@ def _evaluate(
         display.advance()
 
 
-def _checked(given: object, usual: float | None) -> Found:
-    """Return the value that f gave, and its noise; or refuse them before more is measured."""
+def _valued(given: object) -> Found:
+    """Return the value that f gave, and its noise if it did; raise before more is measured."""
     if isinstance(given, Failed):
         return given, None
     value, noise = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
-    Feedback(value, noise_std=noise, usual=usual).weights(np.zeros(1, dtype=np.bool_))
     try:
         number = float(np.asarray(value, dtype=np.float64).item())
     except (TypeError, ValueError):
