@@ -25,8 +25,8 @@ def order_of(runs: Picks, points: Points, costs: SwitchCosts, set_up: int | None
     between = costs.between(points, candidates, candidates)
     rank = np.argsort(run_order(between, start))
     found = np.argsort(rank[appears], kind="stable")
-    dear, cheap = (order_cost(order, between, start) for order in (appears, appears[found]))
-    return found if cheap < dear * (1 - 1e-12) else None
+    before, after = (order_cost(order, between, start) for order in (appears, appears[found]))
+    return found if after < before * (1 - 1e-12) else None
 
 
 def ordered(
