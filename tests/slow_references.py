@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from hypothesis import assume
+from hypothesis import assume, currently_in_test_context
 from scipy.special import ndtri
 from scipy.stats import norm
 
@@ -360,16 +360,19 @@ class FullRanking:
     def won(self) -> list[int]:
         """Return the best row of each function drawn last.
 
-        Which values tie is known but for their own rounding in single precision: an example in
-        which one lies that close to the edge says nothing, and is left out.
+        Which values tie is known but for their rounding in single precision: a case in which one
+        lies that close to the edge says nothing, and hypothesis leaves it out.
         """
         values = self.values.copy()
         values[self.excluded] = -np.inf
         values[self.closed] = -np.inf
-        prior = self.posterior.kernel.diagonal(self.X).max()
+        deviation = self.beta * self.posterior.kernel.diagonal(self.X).max() ** 0.5
         best = values.max(axis=0)
-        edge = best - 1e-6 * self.beta * prior**0.5 - 2.0**-21 * np.abs(best)
-        assume(not (np.abs(values - edge) <= 2.0**-22 * np.abs(best)).any())
+        edge = best - 4e-6 * deviation - 2.0**-21 * np.abs(best)
+        if currently_in_test_context():
+            off = 2e-6 * deviation + 2.0**-22 * np.abs(best)
+            with np.errstate(invalid="ignore"):  # all closed
+                assume(not (np.abs(values - edge) <= off).any())
         close = values >= edge
         return [int(np.flatnonzero(column)[0]) for column in close.T]
 

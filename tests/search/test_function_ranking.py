@@ -16,7 +16,7 @@ from noregret.kernels import Kernel, random_features
 from noregret.pools import Points
 from noregret.posteriors import NystromPosterior, Observations, Oversample, Paths, Posterior
 from noregret.posteriors.pathwise import Landmarks
-from noregret.search.function_ranking import ODDS
+from noregret.search.function_ranking import ODDS, Race
 from strategies import Scene, no_rng, scenes
 
 KERNELS: tuple[Kernel, ...] = (
@@ -207,3 +207,17 @@ def test_the_dictionary_of_a_sparse_draw_is_drawn_too() -> None:
     optimizer.ask()
     assert isinstance(optimizer.state.posterior, NystromPosterior)
     assert optimizer.state.posterior.oversample == Oversample(2.0)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=12), st.integers(0, 99))
+def test_rows_come_to_a_race_in_any_order(steps: list[int], seed: int) -> None:
+    """Values 0.4 ties apart: as good as the best is no chain of one as good as the next."""
+    values = 0.4 * np.array(steps, dtype=float)
+    order = np.random.default_rng(seed).permutation(len(steps))
+    race = Race(1, tie=1.0)
+    for at in range(0, len(order), 3):
+        rows = order[at : at + 3]
+        race.enter(rows, values[rows, None])
+    ((row, best),) = race.won
+    assert best == values.max()
+    assert row == np.flatnonzero(values >= values.max() - 1.0 - 1e-5)[0]

@@ -126,14 +126,14 @@ class FunctionRanking:
         bound = self._cache.ceilings(UCB(), self._cut * self._beta, 0.0, floor)
         bound[self._excluded] = -np.inf
         tie = ties.SAMPLE_TIE * self._beta * float(self._cache.prior.max()) ** 0.5
-        race = _Race(paths.v.shape[1], tie)
+        race = Race(paths.v.shape[1], tie)
         first = ties.highest(bound, FEW)
         first = first[bound[first] > -np.inf]
         for rows in ties.highest_first(bound, first, 4 * FEW, lambda: race.floor):
             self._look(paths, rows, race)
         return race.won
 
-    def _look(self, paths: Paths, rows: Indices, race: _Race) -> None:
+    def _look(self, paths: Paths, rows: Indices, race: Race) -> None:
         """Let rows that still can into the race, with their values."""
         cache = self._cache
         cache.refresh(rows)
@@ -151,34 +151,35 @@ class FunctionRanking:
 
 
 @final
-class _Race:
+class Race:
     """The best row of each function so far; the lowest one where values are as good as equal."""
 
     def __init__(self, size: int, tie: float) -> None:
+        self._near = [(np.empty(0, dtype=np.int64), np.empty(0)) for _ in range(size)]  # … the best
         self._best: Vector = np.full(size, -np.inf)
-        self._rows: Indices = np.zeros(size, dtype=np.int64)
         self._tie = tie
 
     @property
     def floor(self) -> float:
         """What a row must reach to be of interest to some function."""
-        return float((self._best - self._ties(self._best)).min())
+        return float(self._ties(self._best).min())
 
     @property
     def won(self) -> list[tuple[int, float]]:
-        return list(zip(self._rows.tolist(), self._best.tolist(), strict=True))
+        first = [int(rows.min()) if len(rows) else 0 for rows, _ in self._near]  # else all closed
+        return list(zip(first, self._best.tolist(), strict=True))
 
     def _ties(self, best: Vector | float) -> Vector:
-        """Return how far below the best a value may be that is as good."""
-        return np.asarray(self._tie + ties.SAMPLE_ROUNDING * np.abs(best))
+        """Return the lowest value that is as good as the best."""
+        return np.asarray(best - self._tie - ties.SAMPLE_ROUNDING * np.abs(best))
 
     def enter(self, rows: Indices, values: Matrix) -> None:
+        """In whatever order rows come, the same one wins."""
         for j, column in enumerate(values.T):
-            best = float(column.max())
-            tie = float(self._ties(best))
-            if best < self._best[j] - tie:
-                continue
-            row = int(rows[column >= best - tie].min())
-            if best <= self._best[j] + tie:
-                row = min(row, int(self._rows[j]))
-            self._best[j], self._rows[j] = max(best, float(self._best[j])), row
+            self._best[j] = best = max(float(column.max()), float(self._best[j]))
+            known, least = self._near[j], self._ties(best)
+            near, old = column >= least, known[1] >= least
+            self._near[j] = (
+                np.concatenate([known[0][old], rows[near]]),
+                np.concatenate([known[1][old], column[near]]),
+            )

@@ -17,7 +17,7 @@ DIGITS = 32  # binary digits, some nine decimal ones, to which scores in a ranki
 OFFSET = 0.37  # of a cell, so that round numbers do not lie on its edge
 SCORE_TIE = 1e-9  # of a score that is held against all others once
 RANGE_TIE = 1e-9  # of the range of scores, where many of the highest are taken
-SAMPLE_TIE = 1e-6  # of a standard deviation: functions drawn are computed in blocks
+SAMPLE_TIE = 4e-6  # of a standard deviation: sums of float32 in blocks, of any size
 SAMPLE_ROUNDING = 4 * float(np.finfo(np.float32).eps)  # of a value: their features are float32
 BOX_TIE = 1e-7  # of the range of scores: an ascent ends somewhere near the highest point
 
