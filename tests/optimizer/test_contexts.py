@@ -314,6 +314,47 @@ def test_drawn_functions_are_of_the_context(name: str, tmp_path: Path) -> None:
             assert set(one.ask(context=CONTEXTS[j], at_most=20).ids.tolist()) == {best[j]}
 
 
+def test_what_only_failed_or_is_under_way_is_not_recommended() -> None:
+    """Nothing is known of it, which under a prior that others fall short of looks best."""
+    run = made("mini_gp_ucb")
+    run.tell(["c3", "c3"], [nr.FAILED, nr.FAILED], context=[0.2])
+    for c in ([0.2], [0.9]):
+        with refused("no value was told"):
+            run.best(context=c)
+    run.tell(["c1"], [-2.0], context=[0.2])
+    run.ask(context=[0.2])
+    for c in ([0.2], [0.9]):
+        assert run.best(context=c).id == run.certificate(context=c).id == "c1"
+    assert "Failed twice" in str(run.explain("c3", context=[0.2]))
+    assert "Failed" not in str(run.explain("c3", context=[0.9]))
+    assert (run.spent, run.evaluations, run.unique, run.evaluated.ids) == (3, 1, 1, ["c1"])
+
+
+@pytest.mark.parametrize("name", ["mini_gp_ucb", "bbkb-local"])
+def test_candidates_that_always_fail_are_as_in_a_run_over_all_pairs(
+    name: str, tmp_path: Path
+) -> None:
+    """No value comes of them, whatever the context; the run goes on, saved or not."""
+    (slow, policy), run, bad = twin_of(name), made(name), set(NAMES[:20])
+    for i in range(24):
+        j = i * i % 3
+        c, policy.now = CONTEXTS[j], j
+        if i == 12:
+            run.save(tmp_path / "run")
+            run = nr.load(tmp_path / "run", pool=nr.Pool(X, names=NAMES))
+        a, b = run.ask(at_most=3, context=c), slow.ask(at_most=3)
+        assert a.sequence.tolist() == [key.partition("|")[0] for key in b.sequence.tolist()]
+        told = zip(a.sequence.tolist(), values(a, i, c), strict=True)
+        outcome = [nr.FAILED if key in bad else value for key, value in told]
+        run.tell(a, outcome)
+        slow.tell(b, outcome)
+    assert (run.spent, run.evaluations) == (slow.spent, slow.evaluations)
+    assert run.spent > run.evaluations
+    assert not bad & set(run.evaluated.ids)
+    run.tell(["c23"], [0.1], context=[0.2])
+    assert run.best(context=[0.5]).id not in bad
+
+
 def test_a_worker_holds_one_batch_per_context() -> None:
     """The visitor of before may be gone for good, and the next one must not wait."""
     run = made("mini_gp_ucb")

@@ -40,12 +40,16 @@ class LookUnder:
 def in_context(
     view: ModelView, evidence: Evidence, points: ContextPoints
 ) -> tuple[LookUnder, Evidence]:
-    """Return a look and evidence in which every candidate that was evaluated is a point told.
+    """Return a look and evidence in which every candidate that has a value is a point told.
 
-    It counts what was told of it under the context of the evidence alone.
+    One that only failed, or is under way, has none. It counts what was told of it under the context
+    of the evidence alone.
     """
-    met = points.candidate[points.candidate < points.candidates]
+    met, N = evidence.told.rows.copy(), points.candidates
+    elsewhere = met >= N  # under another context, or off the pool
+    met[elsewhere] = points.candidate[met[elsewhere] - N]
     rows = met[np.sort(np.unique(met, return_index=True)[1])]
+    rows = rows[rows < N]
     X, w, place = (
         evidence.points.rows(rows),
         np.zeros(len(rows)),
