@@ -180,7 +180,7 @@ def test_any_order_of_contexts_is_that_among_all_pairs(story: list[tuple[int, st
         both(name, [*story, (0, "a"), (1, "a"), (0, "a")])
 
 
-def dear(x: Vector, z: Vector) -> float:
+def costly(x: Vector, z: Vector) -> float:
     """A cost that is more in one direction, and none for another context."""
     return float(max(9 * (x[0] - z[0]), 3 * (z[0] - x[0])))
 
@@ -188,10 +188,10 @@ def dear(x: Vector, z: Vector) -> float:
 COSTS: dict[str, tuple[object, object]] = {
     "flat": (2.5, None),  # a pair of another context would cost in the twin
     "columns": ({0: 2.0, 1: 0.5}, {0: 2.0, 1: 0.5}),
-    "function": (dear, dear),
+    "function": (costly, costly),
     "matrix": (
-        np.array([[dear(x, z) for z in X] for x in X]),
-        np.tile([[dear(x, z) for z in X] for x in X], (len(CONTEXTS), len(CONTEXTS))),
+        np.array([[costly(x, z) for z in X] for x in X]),
+        np.tile([[costly(x, z) for z in X] for x in X], (len(CONTEXTS), len(CONTEXTS))),
     ),
 }
 
@@ -501,7 +501,7 @@ class Counting(nr.kernels.KernelBase):
 
 
 def test_values_of_candidates_are_not_computed_again_under_another_context() -> None:
-    """An ask costs O(N) per unique point, of which the kernel of candidates is the dear part."""
+    """An ask costs O(N) per unique point, of which the kernel of candidates is the costly part."""
     pool, kernel = nr.Pool(np.random.default_rng(2).random((3000, 2))), Counting()
     run = nr.gp_ucb(pool, kernel=kernel, noise_std=1.0, context_kernel=KC)
     run.tell(range(40), np.sin(np.arange(40.0)), context=[0.1])

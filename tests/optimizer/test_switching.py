@@ -75,9 +75,9 @@ def test_the_same_is_chosen_and_run_in_a_cheaper_order(name: str) -> None:
         assert Counter(a.sequence.tolist()) == Counter(b.sequence.tolist())
         assert (a.reason, a.ticket) == (b.reason, b.ticket)
         before = list[int]() if at is None else [at]
-        dear, cheap = (paid_for([*before, *batch.sequence.tolist()]) for batch in (a, b))
-        assert cheap <= dear
-        as_given += dear
+        costly, cheap = (paid_for([*before, *batch.sequence.tolist()]) for batch in (a, b))
+        assert cheap <= costly
+        as_given += costly
         for optimizer, batch in ((plain, a), (ordered, b)):
             half = batch[: len(batch) // 2] if time % 3 == 1 else batch
             optimizer.tell(batch, [value(row, time) for row in batch.sequence.tolist()])
@@ -307,7 +307,7 @@ def test_a_function_is_not_saved(tmp_path: Path) -> None:
     [
         (-1.0, "switch_cost must be at least 0"),
         (True, "switch_cost must be a finite number, got True"),
-        ("dear", "switch_cost must be a finite number, got 'dear'"),
+        ("costly", "switch_cost must be a finite number, got 'costly'"),
         ([1.0, 2.0], r"a matrix has 40 × 40 costs for this pool, got shape \(2,\)"),
         (np.full((40, 40), np.nan), "switch_cost"),
         (-np.ones((40, 40)), "every cost must be a finite number of at least 0"),

@@ -16,7 +16,7 @@ from noregret.kernels import Kernel, random_features
 from noregret.pools import Points
 from noregret.posteriors import NystromPosterior, Observations, Oversample, Paths, Posterior
 from noregret.posteriors.pathwise import Landmarks
-from noregret.search.function_ranking import ODDS, Race
+from noregret.search.function_ranking import ODDS, BestRows
 from strategies import Scene, no_rng, scenes
 
 KERNELS: tuple[Kernel, ...] = (
@@ -214,10 +214,10 @@ def test_rows_come_to_a_race_in_any_order(steps: list[int], seed: int) -> None:
     """Values 0.4 ties apart: as good as the best is no chain of one as good as the next."""
     values = 0.4 * np.array(steps, dtype=float)
     order = np.random.default_rng(seed).permutation(len(steps))
-    race = Race(1, tie=1.0)
+    best_rows = BestRows(1, tie=1.0)
     for at in range(0, len(order), 3):
         rows = order[at : at + 3]
-        race.enter(rows, values[rows, None])
-    ((row, best),) = race.won
+        best_rows.add(rows, values[rows, None])
+    ((row, best),) = best_rows.found
     assert best == values.max()
     assert row == np.flatnonzero(values >= values.max() - 1.0 - 1e-5)[0]

@@ -40,7 +40,7 @@ def test_the_schedule_is_its_formulas(t: int, d: int, start: float) -> None:
     stage, end, g, B = by_hand(t, d, start)
     assert schedule.stage(t) == stage
     assert schedule.end(stage) == end
-    assert schedule.shrunk(stage) == g
+    assert schedule.shrink_factor(stage) == g
     assert schedule.norm_bound(stage) == pytest.approx(B)
 
 
@@ -48,9 +48,9 @@ def test_the_schedule_is_its_formulas(t: int, d: int, start: float) -> None:
 def test_norms_grow_lengthscales_shrink_and_steps_double(d: int) -> None:
     """Steps by a factor are few: thirty in ten billion evaluations."""
     schedule = GrowthSchedule(d)
-    assert schedule.shrunk(0) == schedule.norm_bound(0) == 1.0
+    assert schedule.shrink_factor(0) == schedule.norm_bound(0) == 1.0
     for s in range(30):
-        assert schedule.shrunk(s + 1) > schedule.shrunk(s)
+        assert schedule.shrink_factor(s + 1) > schedule.shrink_factor(s)
         assert schedule.norm_bound(s + 1) > schedule.norm_bound(s)
         assert schedule.stage(schedule.end(s)) == schedule.stage(schedule.end(s) - 1) + 1 == s + 1
 
@@ -72,14 +72,14 @@ def test_the_bound_holds_from_the_evaluation_on_that_is_said(
     Z = np.concatenate([centres, rng.standard_normal((50, d))])
     f = true(Z, centres) @ weights
     for stage in range(first, first + 3):
-        kernel = shortened(given_, schedule.shrunk(stage))
+        kernel = shortened(given_, schedule.shrink_factor(stage))
         K = kernel(Z, Z) + 1e-9 * np.eye(len(Z))
         assert f @ np.linalg.solve(K, f) <= schedule.norm_bound(stage) ** 2 * (1 + 1e-6)
     if first:  # the stage before has not passed r, or not the norm
         bound = schedule.norm_bound(first - 1)
-        assert schedule.shrunk(first - 1) < r or bound < (schedule.shrunk(first - 1) / r) ** (
-            d / 2
-        ) * B * (1 + 1e-9)
+        assert schedule.shrink_factor(first - 1) < r or bound < (
+            schedule.shrink_factor(first - 1) / r
+        ) ** (d / 2) * B * (1 + 1e-9)
 
 
 def test_all_stages_together_fail_no_more_often_than_one() -> None:

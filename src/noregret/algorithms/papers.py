@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, Unpack
 
 from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement, Thompson
-from noregret.algorithms.resolved import Dictionary, Held, resolved
+from noregret.algorithms.resolved import DictionaryKind, PosteriorKind, resolved
 from noregret.algorithms.settings import Settings, shows_settings
 from noregret.batching import (
     BatchRule,
@@ -101,9 +101,9 @@ def mini(
     noise_std: float,
     acquisition: Acquisition | Thompson,
     limit: float = 2.0,
-    posterior: Held = "exact",
+    posterior: PosteriorKind = "exact",
     oversample: float | None = None,
-    dictionary: Dictionary = "fresh",
+    dictionary: DictionaryKind = "fresh",
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """Any acquisition, staying on a candidate until switching pays.
@@ -131,7 +131,7 @@ def mini(
     """
     least = 1.0 if posterior == "nystrom" else 0.0
     p = resolved(pool, kernel, noise_std, settings, least_ridge_in_theory=least)
-    prior, band = p.belief(posterior, limit, oversample, dictionary)
+    prior, band = p.prior_and_band(posterior, limit, oversample, dictionary)
     width = band
     if posterior == "nystrom":
         theorem = BBKBWidth(p.delta, limit, fresh=True)
@@ -205,7 +205,7 @@ def batch_thompson(
     batch_size: int = 1,
     rule: Literal["product", "global", "local"] | BatchRule | None = None,
     limit: float = 2.0,
-    posterior: Held = "exact",
+    posterior: PosteriorKind = "exact",
     oversample: float | None = None,
     **settings: Unpack[Settings],
 ) -> Optimizer:
@@ -225,7 +225,7 @@ def batch_thompson(
     array([12, 20, 15, 11])
     """
     p = resolved(pool, kernel, noise_std, settings)
-    prior, band = p.belief(posterior, limit, oversample)
+    prior, band = p.prior_and_band(posterior, limit, oversample)
     batching = FixedSize(batch_size) if rule is None else _rule(rule, limit)
     return p.optimizer(prior, Thompson(), band, batching, band=band)
 

@@ -44,8 +44,8 @@ from noregret.widths import (
     Width,
 )
 
-Held: TypeAlias = Literal["exact", "nystrom"]
-Dictionary: TypeAlias = Literal["fresh", "sticky", "incremental"]
+PosteriorKind: TypeAlias = Literal["exact", "nystrom"]
+DictionaryKind: TypeAlias = Literal["fresh", "sticky", "incremental"]
 MOST_FEATURES_TO_GROW = 16  # at 10⁴ evaluations the bound is then some 10⁹ times the first
 PROBED = 64  # candidates on which a kernel is tried before a run starts
 
@@ -88,10 +88,10 @@ class ResolvedSettings:
         )
 
     def nystrom(
-        self, oversample: float | None, per_log: float, *, dictionary: Dictionary = "fresh"
+        self, oversample: float | None, per_log: float, *, dictionary: DictionaryKind = "fresh"
     ) -> NystromPosterior:
         """A Nyström prior with q̄ as given, else 2 for experiments and per_log·log(4t/δ)."""
-        require_choice("dictionary", dictionary, get_args(Dictionary))
+        require_choice("dictionary", dictionary, get_args(DictionaryKind))
         if dictionary == "incremental" and isinstance(self.pool, ContextPoints):
             raise ArgumentError(
                 'dictionary="incremental" is for runs without contexts: it knows points by their '
@@ -111,18 +111,18 @@ class ResolvedSettings:
             incremental=dictionary == "incremental",
         )
 
-    def belief(
+    def prior_and_band(
         self,
-        posterior: Held,
+        posterior: PosteriorKind,
         limit: float,
         oversample: float | None,
-        dictionary: Dictionary = "fresh",
+        dictionary: DictionaryKind = "fresh",
     ) -> tuple[ExactPosterior | NystromPosterior, Width]:
         """Return the prior of that name and the theorem's band for it."""
-        if require_choice("posterior", posterior, get_args(Held)) == "nystrom":
+        if require_choice("posterior", posterior, get_args(PosteriorKind)) == "nystrom":
             prior = self.nystrom(oversample, per_log=72 * limit, dictionary=dictionary)
             return prior, NystromWidth(self.delta)
-        require_choice("dictionary", dictionary, get_args(Dictionary))
+        require_choice("dictionary", dictionary, get_args(DictionaryKind))
         if oversample is not None or dictionary != "fresh":
             told = oversample is not None
             name, value = ("oversample", oversample) if told else ("dictionary", dictionary)

@@ -50,7 +50,7 @@ def _require_bound(name: str, value: object) -> object:
     return require_positive(name, value)
 
 
-def _any(name: str, value: object) -> object:
+def _unchecked(name: str, value: object) -> object:
     return value  # looked at when the candidates are known
 
 
@@ -107,7 +107,7 @@ class RunSettings(TypedDict, total=False):
     switch_cost: Annotated[
         object,
         None,
-        _any,
+        _unchecked,
         "what changing the candidate costs: a number; by column, {'temperature': 60}; a matrix of "
         "costs from row to row of a pool; or a function of two candidates. Batches are run in the "
         "order that costs least, and MINI stays until a switch was worth it",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, Unpack
 
 from noregret.acquisitions import UCB, Acquisition, Thompson
-from noregret.algorithms.resolved import Dictionary, resolved
+from noregret.algorithms.resolved import DictionaryKind, resolved
 from noregret.algorithms.settings import Settings, shows_settings
 from noregret.batching import FixedSize, GlobalRatio, LocalRatio
 from noregret.errors import require_choice
@@ -31,7 +31,7 @@ def bkb(
     kernel: Kernel,
     noise_std: float,
     oversample: float | None = None,
-    dictionary: Dictionary = "fresh",
+    dictionary: DictionaryKind = "fresh",
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """GP-UCB on a Nyström posterior whose dictionary is drawn again at every step.
@@ -66,7 +66,7 @@ def bbkb(
     rule: Literal["global", "local"] = "global",
     acquisition: Acquisition | Thompson | None = None,
     oversample: float | None = None,
-    dictionary: Dictionary = "fresh",
+    dictionary: DictionaryKind = "fresh",
     **settings: Unpack[Settings],
 ) -> Optimizer:
     """BKB in batches: dictionary and feedback are frozen until a running bound says stop.

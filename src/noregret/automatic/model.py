@@ -159,7 +159,7 @@ class ModelBuilder:
             batching=self._batching(model),
             norm=GuessAndDouble(),
             starts=(),
-            doubting=safe if model.is_sparse else None,
+            norm_check=safe if model.is_sparse else None,
         )
 
     def _acquisition(

@@ -30,7 +30,7 @@ def extended(
     pool = _pool(before.domain, more, names)
     N = before.candidates
     for _, X in rows_from(pool, N):
-        policy.vet(before.under_last(X))
+        policy.vet(before.in_last_context(X))
     points, numbers = before.extended(pool)
     ledger, pending = run_state.ledger, run_state.pending
     grown = replace(

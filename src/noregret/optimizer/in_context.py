@@ -15,7 +15,7 @@ from noregret.posteriors import Observations
 
 
 @final
-class LookUnder:
+class ViewInContext:
     """A look at candidates that were evaluated under some context, as they are under this one."""
 
     def __init__(self, view: ModelView, X: Rows) -> None:
@@ -39,7 +39,7 @@ class LookUnder:
 
 def in_context(
     view: ModelView, evidence: Evidence, points: ContextPoints
-) -> tuple[LookUnder, Evidence]:
+) -> tuple[ViewInContext, Evidence]:
     """Return a look and evidence in which every candidate that has a value is a point told.
 
     One that only failed, or is under way, has none. It counts what was told of it under the context
@@ -57,4 +57,4 @@ def in_context(
     )
     w[place >= 0] = evidence.told.counts[place[place >= 0]]
     told = Observations(rows, X, w, np.zeros(len(rows)))
-    return LookUnder(view, X), replace(evidence, told=told)
+    return ViewInContext(view, X), replace(evidence, told=told)

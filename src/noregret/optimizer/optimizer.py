@@ -28,7 +28,7 @@ from noregret.optimizer.pending import room_for
 from noregret.optimizer.run_looks import RunLooks
 from noregret.optimizer.run_state import RunState
 from noregret.policies import Bandit, Policy, Proposal, propose_within
-from noregret.policies.base import as_policy, noise_told
+from noregret.policies.base import as_policy, known_noise_std
 from noregret.pools import Domain, Points, as_switch_costs, require_domain
 from noregret.text import counted
 from noregret.threads import in_turn, single_threaded_blas
@@ -129,7 +129,7 @@ class Optimizer(RunLooks):
             held = self._run_state.hand_out(
                 worker, proposal, given, asked=asked, now=perf_counter()
             )
-            self._state = self._moved(state, self._run_state.points.pairs, given)
+            self._state = self._moved(state, self._run_state.points.numbers_under, given)
         return self._run_state.open_part(held, room)
 
     @in_turn
@@ -178,7 +178,10 @@ class Optimizer(RunLooks):
         >>> opt.evaluations
         27
         """
-        told, given = Feedback(values, means, counts, noise_std, noise_told(self._policy)), None
+        told, given = (
+            Feedback(values, means, counts, noise_std, known_noise_std(self._policy)),
+            None,
+        )
         if not isinstance(what, Batch):
             given = self._read("tell(context=...)", context)
         elif context is not None:
@@ -276,7 +279,7 @@ class Optimizer(RunLooks):
         return optimizer
 
     def _propose(self, room: int, worker: str, context: Vector | None) -> tuple[Proposal, Any]:
-        state = self._moved(self._state, self._run_state.points.seen, context)
+        state = self._moved(self._state, self._run_state.points.rows_under, context)
         evidence = self._run_state.evidence(worker, context)
         with single_threaded_blas():
             if evidence.at_most_each is None:

@@ -118,7 +118,7 @@ class RunLooks(History):
         if self._seen is None or not _same(self._seen[2], given):
             evidence, state = self._run_state.evidence(context=given), self._state
             if isinstance(policy, ModelPolicy):
-                view = policy.look(self._moved(state, points.seen, given), evidence)
+                view = policy.look(self._moved(state, points.rows_under, given), evidence)
                 self._seen = view, evidence, given
             else:
                 self._seen = None, evidence, given

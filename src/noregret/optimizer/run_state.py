@@ -101,10 +101,10 @@ class Records:
 
     def last_row(self, worker: str) -> int | None:
         """Return what a worker asked for last, if anything: O(batches)."""
-        his = np.flatnonzero(self.batches["worker"] == self.words.get(worker, -1))
-        if not his.size:
+        own = np.flatnonzero(self.batches["worker"] == self.words.get(worker, -1))
+        if not own.size:
             return None
-        return int(self.runs["row"][np.cumsum(self.batches["runs"])[his[-1]] - 1])
+        return int(self.runs["row"][np.cumsum(self.batches["runs"])[own[-1]] - 1])
 
     def _numbered(self, word: str) -> int:
         return self.words.setdefault(word, len(self.words))
@@ -146,7 +146,7 @@ class RunState(Telling):
         order, paid = self._switching(proposal, worker)
         candidates = self._runs(proposal, self.points.register)
         runs = candidates.copy()
-        runs["row"] = self.points.met(context, candidates["row"])
+        runs["row"] = self.points.register_pairs(context, candidates["row"])
         pending = self.pending.open(worker, runs, proposal.reason, order)
         shown = candidates if order is None else candidates[order]
         known = (len(self.ledger), self.ledger.evaluations)
@@ -165,8 +165,8 @@ class RunState(Telling):
 
     def held_by(self, worker: str, context: Vector | None) -> PendingBatch | None:
         """Return the oldest open batch of a worker, under this context."""
-        is_under, held = self.points.is_under, self.pending.held_by(worker)
-        return next((one for one in held if is_under(context, one.runs["row"][0])), None)
+        has_context, held = self.points.has_context, self.pending.held_by(worker)
+        return next((one for one in held if has_context(context, one.runs["row"][0])), None)
 
     def open_part(self, pending: PendingBatch, room: int) -> Batch:
         """Show the first stretch of a batch that is open, cut to `room`."""
@@ -209,12 +209,12 @@ class RunState(Telling):
         excluded = self.excluded.copy()  # who was shown the old one keeps it
         excluded[rows] = True
         self.excluded = excluded
-        self.pending.withdraw(self.points.of_candidates(rows))
+        self.pending.withdraw(self.points.numbers_of_candidates(rows))
 
     def evidence(self, worker: str = "", context: Vector | None = None) -> Evidence:
         """Return all that is known now, to a worker, as it is seen under a context."""
         ledger, pending, points = self.ledger, self.pending, self.points.under(context)
-        seen = partial(self.points.seen, context)
+        seen = partial(self.points.rows_under, context)
         costs = self.switch_costs
         by_pair = costs is not None and costs.by_pair
         rows, counts = pending.under_way()

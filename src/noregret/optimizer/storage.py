@@ -43,7 +43,7 @@ def write(path: Path, policy: Policy[Any], state: object, run_state: RunState) -
         "run": writer.encode((policy, state, run_state)),
     }
     if isinstance(points, ContextPoints):
-        tree["contexts"] = writer.encode(points.kept())
+        tree["contexts"] = writer.encode(points.saved())
     if not path.name:
         raise SnapshotError(f"cannot save to {str(path)!r}: give the name of a file.")
     name = path.with_name(f".{path.name}.{secrets.token_hex(6)}")

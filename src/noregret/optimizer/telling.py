@@ -48,7 +48,7 @@ class Telling:
         """Enter one value per evaluation of a batch, in order."""
         numbers, failed = told.parsed(len(batch), f"batch {batch.ticket}")
         weights = told.weights(failed, deterministic=self.deterministic)
-        pairs = self.points.pairs(batch.context, self.points.find(batch.ids))
+        pairs = self.points.numbers_under(batch.context, self.points.find(batch.ids))
         asked = np.repeat(pairs, batch.repeats)
         start, stop = batch.start, batch.start + len(batch)
         digest = digest_of(asked, numbers, failed, weights)
@@ -127,7 +127,7 @@ class Telling:
         """Return rows; points given by features are recognised, or numbered behind the others."""
         points, off = self.points, given.ndim == 2
         rows = points.register(cast(Rows, given)) if off else cast(Indices, given)
-        return points.met(context, rows)
+        return points.register_pairs(context, rows)
 
     def _inwards(self, numbers: Vector) -> Vector:
         inside = self.units.inwards(numbers)

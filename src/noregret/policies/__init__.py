@@ -11,7 +11,7 @@ from noregret.policies.base import (
     Purpose,
     State,
     Uncertified,
-    noise_told,
+    known_noise_std,
     stream,
 )
 from noregret.policies.baselines import EPSILON_GRID, Baseline, RandomSearch, singles

@@ -23,7 +23,14 @@ from noregret.posteriors import ExactPosterior, Posterior, renumbered
 from noregret.search import Enumeration, Ranking, Search
 from noregret.storable import storable
 from noregret.text import counted
-from noregret.widths import Assumption, Information, NormBound, Width, WidthInputs, covering
+from noregret.widths import (
+    Assumption,
+    Information,
+    NormBound,
+    Width,
+    WidthInputs,
+    with_prior_variance,
+)
 
 LONG = 64  # different candidates told without an ask, from which on they are a long history
 FOUND = Assumption("the highest bound on the box was found (many starts, not every point)")
@@ -66,8 +73,8 @@ class Bandit:
     batching: BatchRule
     norm: NormBound
     starts: tuple[Start, ...]
-    recounts: bool = False  # information is what the posterior bounds it by, no sum over the run
-    doubting: Width | None = None  # by which a guessed norm bound is refuted; the band if None
+    bounds_information: bool = False  # information is the posterior's bound, no sum over the run
+    norm_check: Width | None = None  # what refutes a guessed norm bound; the band if None
 
     def begin(self) -> Belief:
         return Belief(self.prior, Information(), self.norm.start)
@@ -84,7 +91,7 @@ class Bandit:
             self.search.extend(before.pool, points.pool, renumbered=bool(numbers))
         new = rows_from(points.pool, before.candidates)
         largest = max(float(self.prior.kernel.diagonal(X).max()) for _, X in new)
-        width, band = (covering(width, largest) for width in (self.width, self.band))
+        width, band = (with_prior_variance(width, largest) for width in (self.width, self.band))
         belief = self.renumbered(state, numbers) if numbers else state
         return replace(self, width=width, band=band), belief
 
@@ -137,7 +144,7 @@ class Bandit:
             norm_bound=state.norm_bound,
             information=self._booked(state, evidence, posterior),
         )
-        norm_bound = self.norm.update(inputs, self.doubting or self.band)
+        norm_bound = self.norm.update(inputs, self.norm_check or self.band)
         if norm_bound != inputs.norm_bound:
             inputs = replace(inputs, norm_bound=norm_bound)
         return Belief(posterior, inputs.information, norm_bound, state.started), inputs
@@ -150,7 +157,7 @@ class Bandit:
         over: its sum is far from L, and the bound that the posterior itself gives takes its place
         where it is lower.
         """
-        if self.recounts:
+        if self.bounds_information:
             return Information(now.most_log_det, now.most_log_det)
         ridge, information = state.posterior.ridge, state.information
         average = evidence.asked_weights / evidence.asked_counts
@@ -258,7 +265,7 @@ class BanditView(ModelView):
     def _certified(self) -> WidthInputs:
         """With a norm bound that the band does not refute, where it is guessed."""
         bandit, inputs = self._bandit, self._inputs
-        if bandit.doubting is None:
+        if bandit.norm_check is None:
             return inputs
         return replace(inputs, norm_bound=bandit.norm.update(inputs, bandit.band))
 

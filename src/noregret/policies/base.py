@@ -210,7 +210,7 @@ def as_policy(policy: Policy[State]) -> Policy[State]:
 
 
 @runtime_checkable
-class NoiseTold(Protocol):
+class KnowsNoise(Protocol):
     """A policy that was told how noisy an evaluation is: values of other noise can be weighed."""
 
     @property
@@ -218,9 +218,9 @@ class NoiseTold(Protocol):
         """The standard deviation of one evaluation."""
 
 
-def noise_told(policy: object) -> float | None:
+def known_noise_std(policy: object) -> float | None:
     """Return the noise of an evaluation that a policy was told; None where it was not."""
-    return float(policy.noise_std) if isinstance(policy, NoiseTold) else None
+    return float(policy.noise_std) if isinstance(policy, KnowsNoise) else None
 
 
 @runtime_checkable

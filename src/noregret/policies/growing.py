@@ -77,7 +77,7 @@ class GrowingBandit:
             width=at_stage(self.bandit.width, stage),
             band=StagedWidth(self.bandit.band, stage),
             norm=self.schedule.norm_at(stage),
-            recounts=True,
+            bounds_information=True,
         )
 
     def _now(self, state: GrowingState, evidence: Evidence) -> GrowingState:
@@ -85,7 +85,7 @@ class GrowingBandit:
         stage = self.schedule.stage(evidence.evaluations)
         if stage <= state.stage:
             return state
-        kernel = shortened(self.bandit.prior.kernel, self.schedule.shrunk(stage))
+        kernel = shortened(self.bandit.prior.kernel, self.schedule.shrink_factor(stage))
         prior = replace(self.bandit.prior, kernel=kernel)  # type: ignore[type-var]  # a dataclass
         blank = replace(self.at(stage), prior=prior).begin()
         return GrowingState(stage, replace(blank, started=state.belief.started))

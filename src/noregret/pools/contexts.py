@@ -10,10 +10,9 @@ import numpy as np
 from noregret.arrays import Indices, Matrix, Rows, Vector, as_floats, positions, stacked
 from noregret.errors import ArgumentError, NothingToldError
 from noregret.pools.base import Candidates, Domain, Keys
-from noregret.pools.points import Points, Renumbering
+from noregret.pools.points import NO_ROWS, Points, Renumbering
 
 EVERY = int(np.iinfo(np.int64).max)
-NOTHING: Indices = np.empty(0, dtype=np.int64)
 
 
 def joined(X: Rows, C: Matrix) -> Rows:
@@ -47,7 +46,7 @@ class ContextView(Candidates):
 
     @property
     def dim(self) -> int:
-        return int(joined(self.base.rows(NOTHING), self.context[None]).shape[1])
+        return int(joined(self.base.rows(NO_ROWS), self.context[None]).shape[1])
 
     def __len__(self) -> int:
         return len(self.base)
@@ -86,13 +85,13 @@ class ContextPoints(Points):
         Points.__init__(self, domain, extra)
         self.names: tuple[str, ...] | None = None  # of a context's features, where they have some
         self.contexts: Matrix = np.empty((0, 0))  # those met
-        self.candidate: Indices = NOTHING  # of each pair: a row of the pool or off it …
-        self.context: Indices = NOTHING  # … and the number of its context
+        self.candidate: Indices = NO_ROWS  # of each pair: a row of the pool or off it …
+        self.context: Indices = NO_ROWS  # … and the number of its context
         self._numbers: dict[tuple[int, int], int] = {}
         self._met: dict[bytes, int] = {}
         self._view: ContextView | None = None  # the last one, by which caches know it again
 
-    def kept(self) -> tuple[tuple[str, ...] | None, Matrix, Indices, Indices]:
+    def saved(self) -> tuple[tuple[str, ...] | None, Matrix, Indices, Indices]:
         """Return what `restore` takes."""
         return self.names, self.contexts, self.candidate, self.context
 
@@ -112,7 +111,7 @@ class ContextPoints(Points):
             raise NothingToldError("no context is known yet: call ask or tell first.")
         return self.context_of(len(self.context) - 1)
 
-    def under_last(self, X: Rows) -> Rows:
+    def in_last_context(self, X: Rows) -> Rows:
         return joined(X, self.last[None]) if len(self.context) else X[:0]
 
     def read_context(
@@ -168,18 +167,18 @@ class ContextPoints(Points):
         contexts = self.contexts if len(self.contexts) else np.empty((0, width))
         return joined(self.rows(self.candidate[pairs]), contexts[self.context[pairs]])
 
-    def seen(self, context: Vector | None, numbers: Indices) -> Indices:
+    def rows_under(self, context: Vector | None, numbers: Indices) -> Indices:
         pairs = numbers
         assert context is not None
         known = self._met.get(bytes(context), -1)
         own = (self.context[pairs] == known) & (self.candidate[pairs] < self.candidates)
         return np.where(own, self.candidate[pairs], self.candidates + pairs)
 
-    def is_under(self, context: Vector | None, number: int) -> bool:
+    def has_context(self, context: Vector | None, number: int) -> bool:
         assert context is not None
         return np.array_equal(self.context_of(number), context)
 
-    def pairs(self, context: Vector | None, rows: Indices) -> Indices:
+    def numbers_under(self, context: Vector | None, rows: Indices) -> Indices:
         """Return the numbers of rows seen under a context, those that have one; −1 for others."""
         known = -1 if context is None else self._met.get(bytes(context), -1)
         here = np.flatnonzero((self.context == known) & (self.candidate < self.candidates))
@@ -187,7 +186,7 @@ class ContextPoints(Points):
         inside = np.append(here, -1)[place]
         return np.where(rows >= self.candidates, rows - self.candidates, inside)
 
-    def met(self, context: Vector | None, rows: Indices) -> Indices:
+    def register_pairs(self, context: Vector | None, rows: Indices) -> Indices:
         assert context is not None
         key = bytes(context)
         if key not in self._met:
@@ -209,7 +208,7 @@ class ContextPoints(Points):
     def candidates_of(self, numbers: Indices) -> Indices:
         return self.candidate[numbers]
 
-    def of_candidates(self, rows: Indices) -> Indices:
+    def numbers_of_candidates(self, rows: Indices) -> Indices:
         return np.flatnonzero(np.isin(self.candidate, rows))
 
     def context_of(self, number: int) -> Vector:
@@ -220,7 +219,7 @@ class ContextPoints(Points):
         grown = ContextPoints(pool, plain.extra if len(plain.extra) else None)
         grown._row_lookup = plain._row_lookup
         grown.restore(self.names, self.contexts, numbers(self.candidate), self.context)
-        return grown, Renumbering(EVERY, NOTHING)  # pairs keep their numbers
+        return grown, Renumbering(EVERY, NO_ROWS)  # pairs keep their numbers
 
 
 @final

@@ -167,7 +167,7 @@ class Points:
         """The context that was met last, None where there are none."""
         return None
 
-    def under_last(self, X: Rows) -> Rows:
+    def in_last_context(self, X: Rows) -> Rows:
         """Return features of candidates as a kernel is given them, under the last context."""
         return X
 
@@ -190,7 +190,7 @@ class Points:
         """Return what a policy is shown of these points: all of it, where there are no contexts."""
         return self
 
-    def seen(self, context: Vector | None, numbers: Indices) -> Indices:
+    def rows_under(self, context: Vector | None, numbers: Indices) -> Indices:
         """Return how points are numbered there."""
         return numbers
 
@@ -198,7 +198,7 @@ class Points:
         """Return the candidates that points are of."""
         return numbers
 
-    def met(self, context: Vector | None, rows: Indices) -> Indices:
+    def register_pairs(self, context: Vector | None, rows: Indices) -> Indices:
         """Return the numbers of candidates met under a context; new pairs of both get the next."""
         return rows
 
@@ -206,15 +206,15 @@ class Points:
         """Return the context of a point, None where there are none."""
         return None
 
-    def is_under(self, context: Vector | None, number: int) -> bool:
+    def has_context(self, context: Vector | None, number: int) -> bool:
         """Tell whether a point is one of this context."""
         return True
 
-    def pairs(self, context: Vector | None, rows: Indices) -> Indices:
+    def numbers_under(self, context: Vector | None, rows: Indices) -> Indices:
         """Return the numbers of points seen as these rows under a context."""
         return rows
 
-    def of_candidates(self, rows: Indices) -> Indices:
+    def numbers_of_candidates(self, rows: Indices) -> Indices:
         """Return all points of these candidates."""
         return rows
 

@@ -69,7 +69,7 @@ class NystromCache:
             self._kernel = posterior.kernel
             priors(posterior.kernel, self._pool, self.prior)
         if last is not None and self._sharp and posterior.incremental:
-            last = self._left_by(posterior, last)
+            last = self._without_gone(posterior, last)
         moved = changed(posterior, last) if last is not None and self._sharp else None
         stays = posterior.sticky or posterior.incremental
         self._stays = stays or (last is not None and has_grown(posterior, last))
@@ -158,7 +158,7 @@ class NystromCache:
         self._work.product(len(self.mean), W.shape[1], len(W))
         self._work.refreshed += len(self.mean)
 
-    def _left_by(self, p: NystromPosterior, last: NystromPosterior) -> NystromPosterior | None:
+    def _without_gone(self, p: NystromPosterior, last: NystromPosterior) -> NystromPosterior | None:
         """Carry every row on to `last` without the members that p lacks, and return that."""
         kept = positions(p.members.rows, last.members.rows)
         kept = kept[kept >= 0]

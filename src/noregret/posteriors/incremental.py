@@ -42,7 +42,7 @@ def point_numbers(rows: Indices, key: int) -> Vector:
     return np.asarray((z >> np.uint64(11)) * 2.0**-53)
 
 
-def looked_at(members: Indices, before: Observations, now: Observations) -> Indices:
+def to_resample(members: Indices, before: Observations, now: Observations) -> Indices:
     """Return the places of members, in their order, and behind them those told since."""
     at = positions(members, now.rows)
     at = at[at >= 0]
@@ -51,7 +51,7 @@ def looked_at(members: Indices, before: Observations, now: Observations) -> Indi
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class SufficientStatistics:
     """All that a dictionary must know of what was told: sums over points, in its own features z.
 
         V = Σ w zzᵀ + λI,      Σ w ȳ z,      Σ w(k − ‖z‖²),        K_S = LS LSᵀ
@@ -72,7 +72,7 @@ class Sums:
         before: Observations,
         now: Observations,
         ridge: float,
-    ) -> Sums | None:
+    ) -> SufficientStatistics | None:
         """Return the sums over what is told now, of some of these members and others behind them.
 
         O(m²) per point told since, O(m³) where a member went and O(n·m) per member that came.
@@ -82,12 +82,12 @@ class Sums:
         kept, new = at[at >= 0], subset(dictionary, np.flatnonzero(at < 0))
         if not len(kept) or 4 * len(new) > len(kept):
             return None
-        sums = self.told(kernel, before, now)
+        statistics = self.told(kernel, before, now)
         if not np.array_equal(kept, np.arange(len(self.members))):
-            sums = sums.without(kept, ridge)
-        return sums.joined_by(new, kernel, now, ridge) if len(new) else sums
+            statistics = statistics.without(kept, ridge)
+        return statistics.with_members(new, kernel, now, ridge) if len(new) else statistics
 
-    def told(self, kernel: Kernel, before: Observations, now: Observations) -> Sums:
+    def told(self, kernel: Kernel, before: Observations, now: Observations) -> SufficientStatistics:
         """Add what was told since: O(m²) per point."""
         new = changed_since(before, now)
         known = new[new < len(before)]
@@ -104,7 +104,7 @@ class Sums:
             residual=self.residual + float(w @ left),
         )
 
-    def without(self, kept: Indices, ridge: float) -> Sums:
+    def without(self, kept: Indices, ridge: float) -> SufficientStatistics:
         """Leave out all members but those in these places: O(m³).
 
         K_S of those kept is C Cᵀ with C rows of LS. With C = LS′ Q, Q of orthonormal rows, their
@@ -118,11 +118,13 @@ class Sums:
         lost = float(np.trace(inner) - np.trace(left))
         V = left + ridge * np.eye(len(left))
         members = subset(self.members, kept)
-        return Sums(members, LS, (V + V.T) / 2, Q @ self.moment, self.residual + lost)
+        return SufficientStatistics(
+            members, LS, (V + V.T) / 2, Q @ self.moment, self.residual + lost
+        )
 
-    def joined_by(
+    def with_members(
         self, new: Observations, kernel: Kernel, told: Observations, ridge: float
-    ) -> Sums | None:
+    ) -> SufficientStatistics | None:
         """Add new members behind the others: one pass over the points, O(n·m) per new member.
 
         With K_S = [[LS, 0], [lᵀ, G]] and a = LS⁻ᵀ l, new features are G⁻¹(k_J − aᵀk_S). None where
@@ -148,7 +150,7 @@ class Sums:
         cross = cholesky.solve_lower(self.LS, np.sum([part[0] for part in parts], axis=0))
         square = np.sum([part[1] for part in parts], axis=0)
         moment = np.sum([part[2] for part in parts], axis=0)
-        return Sums(
+        return SufficientStatistics(
             joined(members, new),
             np.asfortranarray(np.block([[self.LS, np.zeros((m, len(new)))], [shared.T, G]])),
             np.block([[self.V, cross], [cross.T, square + ridge * np.eye(len(new))]]),

@@ -19,7 +19,7 @@ from noregret.posteriors.dictionary import (
     sample_members,
 )
 from noregret.posteriors.gram import embedded_among, grown
-from noregret.posteriors.incremental import Sums, looked_at, point_numbers
+from noregret.posteriors.incremental import SufficientStatistics, point_numbers, to_resample
 from noregret.posteriors.leverage_scores import estimated
 from noregret.storable import storable
 from noregret.threads import parallel_map
@@ -138,7 +138,7 @@ class NystromPosterior:
     ) -> NystromPosterior:
         """Look again at members and what was told since, as `posteriors.incremental` says."""
         p = self if self.key else replace(self, key=int(rng.integers(1, 1 << 62)))
-        some = subset(everyone, looked_at(p.members.rows, p.observed, everyone))
+        some = subset(everyone, to_resample(p.members.rows, p.observed, everyone))
         chances = inclusion_probabilities(some.w, p.variances(some.X), p.ridge, q)
         if float(chances[~np.isin(some.rows, p.observed.rows)].sum()) > MOST_NEW:
             rough = sample_members(estimated(p.kernel, everyone, p.ridge, q, rng), rng)
@@ -151,19 +151,21 @@ class NystromPosterior:
 
     def _moved(self, told: Observations, dictionary: Observations) -> NystromPosterior:
         """Believe `told` through some of today's members and others behind them."""
-        sums = Sums(self.members, self.LS, self.V, self.moment, self.residual)
-        moved = sums.through(dictionary, self.kernel, self.observed, told, self.ridge)
+        statistics = SufficientStatistics(self.members, self.LS, self.V, self.moment, self.residual)
+        moved = statistics.through(dictionary, self.kernel, self.observed, told, self.ridge)
         return self.rebuilt(told, dictionary) if moved is None else self._of(told, moved)
 
     def without(self, kept: Indices) -> NystromPosterior:
         """Believe the same through the members in these places alone: O(m³)."""
-        sums = Sums(self.members, self.LS, self.V, self.moment, self.residual)
-        return self._of(self.observed, sums.without(kept, self.ridge))
+        statistics = SufficientStatistics(self.members, self.LS, self.V, self.moment, self.residual)
+        return self._of(self.observed, statistics.without(kept, self.ridge))
 
-    def _of(self, told: Observations, sums: Sums) -> NystromPosterior:
-        R = cholesky.factor(sums.V)
-        theta = cholesky.solve(R, sums.moment)
-        own = {name: getattr(sums, name) for name in ("members", "LS", "V", "moment", "residual")}
+    def _of(self, told: Observations, statistics: SufficientStatistics) -> NystromPosterior:
+        R = cholesky.factor(statistics.V)
+        theta = cholesky.solve(R, statistics.moment)
+        own = {
+            name: getattr(statistics, name) for name in ("members", "LS", "V", "moment", "residual")
+        }
         return replace(self, observed=told, R=R, theta=theta, **own)
 
     def _joined(self, drawn: Indices, rows: Indices, expected: float) -> Indices:

@@ -16,14 +16,14 @@ from noregret.arrays import Vector
 from noregret.errors import ArgumentError, ExhaustedError, TellError, require_count
 from noregret.optimizer import MOST_VALUE, Batch, Best, Certificate, Failed, Goal, Optimizer
 from noregret.optimizer.feedback import Feedback
-from noregret.policies import noise_told
+from noregret.policies import known_noise_std
 from noregret.pools import Domain, Keys
 from noregret.progress import Display
 from noregret.run.stopping import Stop, Watch, as_stops
 from noregret.text import counted
 
 Objective: TypeAlias = Callable[[Vector], "float | tuple[float, float] | Failed"]
-Found: TypeAlias = "tuple[float | Failed, float | None]"  # a value, and its noise where it was said
+ValueAndNoise: TypeAlias = "tuple[float | Failed, float | None]"  # None where it was not said
 Callback: TypeAlias = Callable[[Optimizer, Batch, "list[float | Failed]"], "bool | None"]
 Arguments = ParamSpec("Arguments")
 
@@ -110,7 +110,7 @@ def _optimize(
             ended = watch.ended()  # a history may be enough
             while ended is None and optimizer.spent < budget:
                 batch = optimizer.ask(at_most=budget - optimizer.spent)
-                found = list[Found]()
+                found = list[ValueAndNoise]()
                 try:
                     _evaluate(f, batch, by_id, found, history, display)
                 finally:  # what was measured is kept, whatever ended it
@@ -181,7 +181,7 @@ class _History:
         self._ids: list[Keys] = []  # one array per tell
         self._values: list[float] = []
         self._switches = 0
-        self._usual = noise_told(optimizer.policy)  # of an evaluation of which none is said
+        self._usual = known_noise_std(optimizer.policy)  # of an evaluation of which none is said
         self._last: Keys = np.empty(0, dtype=np.int64)  # the candidate evaluated last, if any
 
     def require_noise(self, noise: float | None) -> None:
@@ -189,7 +189,7 @@ class _History:
         told, one = Feedback([0.0], noise_std=noise, usual=self._usual), np.zeros(1, dtype=np.bool_)
         told.weights(one, deterministic=self._optimizer.deterministic)
 
-    def tell(self, part: Batch, found: list[Found]) -> list[float | Failed]:
+    def tell(self, part: Batch, found: list[ValueAndNoise]) -> list[float | Failed]:
         """Tell the optimizer; return the values alone."""
         told = [value for value, _ in found]
         noise: list[float | None] | None = None
@@ -213,14 +213,14 @@ def _evaluate(
     f: Callable[..., float | tuple[float, float] | Failed],
     batch: Batch,
     by_id: bool,
-    found: list[Found],
+    found: list[ValueAndNoise],
     history: _History,
     display: Display,
 ) -> None:
     what = batch.sequence.tolist() if by_id else batch
     for argument in what:
         try:
-            value, noise = _valued(f(argument))
+            value, noise = _value_and_noise(f(argument))
             history.require_noise(noise)
             found.append((value, noise))
         except Exception as error:
@@ -232,7 +232,7 @@ def _evaluate(
         display.advance()
 
 
-def _valued(given: object) -> Found:
+def _value_and_noise(given: object) -> ValueAndNoise:
     """Return the value that f gave, and its noise if it did; raise before more is measured."""
     if isinstance(given, Failed):
         return given, None

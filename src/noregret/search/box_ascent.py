@@ -87,8 +87,8 @@ class Ascent:
         reached = np.append(hill.scores(ends)[0], known[len(self.met) :])
         again = again[: len(self.met)]
         if self.closed is not None and len(self.closed):
-            again = np.where(_stand_in(self.closed, self.met), -np.inf, again)
-            reached = np.where(_stand_in(self.closed, found), -np.inf, reached)
+            again = np.where(_equal_any(self.closed, self.met), -np.inf, again)
+            reached = np.where(_equal_any(self.closed, found), -np.inf, reached)
         at = int(np.argmax(reached))
         if not max(reached[at], again.max(initial=-np.inf)) > -np.inf:
             raise ExhaustedError(
@@ -154,7 +154,7 @@ class Ascent:
         return self.box.snapped(np.asarray(end.x).reshape(starts.shape))
 
 
-def _stand_in(closed: Matrix, X: Matrix) -> Mask:
+def _equal_any(closed: Matrix, X: Matrix) -> Mask:
     """Return which rows of X stand among those closed."""
     known = {x.tobytes() for x in closed + 0.0}  # −0 is 0
     return np.array([x.tobytes() in known for x in X + 0.0], dtype=np.bool_)

@@ -109,7 +109,7 @@ class FunctionRanking:
         self._excluded[row] = True
         waits = [at for at, (best, _) in enumerate(self._waiting) if best == row]
         if waits and self._paths is not None:
-            again = self._raced(self._paths)[-len(self._waiting) :]
+            again = self._best_rows(self._paths)[-len(self._waiting) :]
             for at in waits:
                 self._waiting[at] = again[at]
 
@@ -117,29 +117,29 @@ class FunctionRanking:
         """Draw functions and return the best row and value of each."""
         paths = Paths.sampled(self._posterior, self._points, size, self._beta, self._rng)
         self._paths = paths
-        return self._raced(paths)
+        return self._best_rows(paths)
 
-    def _raced(self, paths: Paths) -> list[tuple[int, float]]:
+    def _best_rows(self, paths: Paths) -> list[tuple[int, float]]:
         """Return the best row and value of each function."""
         known = self._posterior.mean(self._posterior.basis)
         floor = float(known.max(initial=-np.inf))
         bound = self._cache.ceilings(UCB(), self._cut * self._beta, 0.0, floor)
         bound[self._excluded] = -np.inf
         tie = ties.SAMPLE_TIE * self._beta * float(self._cache.prior.max()) ** 0.5
-        race = Race(paths.v.shape[1], tie)
+        best_rows = BestRows(paths.v.shape[1], tie)
         first = ties.highest(bound, FEW)
         first = first[bound[first] > -np.inf]
-        for rows in ties.highest_first(bound, first, 4 * FEW, lambda: race.floor):
-            self._look(paths, rows, race)
-        return race.won
+        for rows in ties.highest_first(bound, first, 4 * FEW, lambda: best_rows.floor):
+            self._look(paths, rows, best_rows)
+        return best_rows.found
 
-    def _look(self, paths: Paths, rows: Indices, race: Race) -> None:
-        """Let rows that still can into the race, with their values."""
+    def _look(self, paths: Paths, rows: Indices, best_rows: BestRows) -> None:
+        """Add the values of rows that can still be the best."""
         cache = self._cache
         cache.refresh(rows)
         reach = self._cut * self._beta
         high = cache.mean[rows] + reach * np.sqrt(cache.variance[rows])
-        ahead = high + cache.slack >= race.floor
+        ahead = high + cache.slack >= best_rows.floor
         rows, high = rows[ahead], high[ahead]
 
         def values(part: slice) -> Matrix:
@@ -147,11 +147,11 @@ class FunctionRanking:
 
         parts = [slice(start, start + PIECE) for start in range(0, len(rows), PIECE)]
         for part, found in zip(parts, parallel_map(values, parts), strict=True):
-            race.enter(rows[part], found)
+            best_rows.add(rows[part], found)
 
 
 @final
-class Race:
+class BestRows:
     """The best row of each function so far; the lowest one where values are as good as equal."""
 
     def __init__(self, size: int, tie: float) -> None:
@@ -165,7 +165,7 @@ class Race:
         return float(self._ties(self._best).min())
 
     @property
-    def won(self) -> list[tuple[int, float]]:
+    def found(self) -> list[tuple[int, float]]:
         first = [int(rows.min()) if len(rows) else 0 for rows, _ in self._near]  # else all closed
         return list(zip(first, self._best.tolist(), strict=True))
 
@@ -173,7 +173,7 @@ class Race:
         """Return the lowest value that is as good as the best."""
         return np.asarray(best - self._tie - ties.SAMPLE_ROUNDING * np.abs(best))
 
-    def enter(self, rows: Indices, values: Matrix) -> None:
+    def add(self, rows: Indices, values: Matrix) -> None:
         """In whatever order rows come, the same one wins."""
         for j, column in enumerate(values.T):
             self._best[j] = best = max(float(column.max()), float(self._best[j]))

@@ -299,7 +299,7 @@ class PoolRanking:
         self._prior = np.concatenate([self._prior, cache.prior[rows]])
         self._rescore()
 
-    def _follow_outsider(self, row: int) -> None:
+    def _follow_point_off_pool(self, row: int) -> None:
         """Follow a point off the pool that is under way, and never the best."""
         rows = np.array([row])
         prior = self._scores.posterior.kernel.diagonal(self._scores.points.rows(rows))
@@ -312,7 +312,7 @@ class PoolRanking:
         if row not in self._active and row < len(self._bound):
             self._follow(np.array([row]))
         elif row not in self._active:
-            self._follow_outsider(row)
+            self._follow_point_off_pool(row)
         return self._active.place(row)
 
     def _rounded(self, mean: Vector, variance: Vector, prior: Vector, sign: float) -> Vector:

@@ -28,5 +28,5 @@ from noregret.widths.theorems import (
     BKBWidth,
     EIWidth,
     RKHSWidth,
-    covering,
+    with_prior_variance,
 )

@@ -38,7 +38,7 @@ class GrowthSchedule:
     >>> schedule = GrowthSchedule(dim=2)
     >>> [schedule.stage(t) for t in (0, 15, 16, 31, 32, 1000)]
     [0, 0, 1, 1, 2, 6]
-    >>> schedule.end(2), schedule.shrunk(2), round(schedule.norm_bound(2), 3)
+    >>> schedule.end(2), schedule.shrink_factor(2), round(schedule.norm_bound(2), 3)
     (64, 3.0, 5.196)
     """
 
@@ -54,27 +54,27 @@ class GrowthSchedule:
         """Return the number of evaluations with which a stage ends."""
         return self.first << stage
 
-    def shrunk(self, stage: int) -> float:
+    def shrink_factor(self, stage: int) -> float:
         """Return g, by which lengthscales are divided."""
         return 1.0 + stage
 
     def norm_bound(self, stage: int) -> float:
         """Return B_t."""
-        g = self.shrunk(stage)
+        g = self.shrink_factor(stage)
         return math.pow(g, (self.dim + 1) / 2) * self.start
 
     def norm_at(self, stage: int) -> GrownNorm:
-        return GrownNorm(self.norm_bound(stage), self.shrunk(stage), self.end(stage))
+        return GrownNorm(self.norm_bound(stage), self.shrink_factor(stage), self.end(stage))
 
 
 @final
 @storable("GrownNorm")
 @dataclass(frozen=True, slots=True)
 class GrownNorm:
-    """F of one stage of a `GrowthSchedule`, under lengthscales divided by `shrunk`."""
+    """F of one stage of a `GrowthSchedule`, under lengthscales divided by `shrink_factor`."""
 
     start: float
-    shrunk: float
+    shrink_factor: float
     end: int
 
     def update(self, inputs: WidthInputs, band: Width) -> float:
@@ -82,7 +82,7 @@ class GrownNorm:
 
     def note(self, inputs: WidthInputs) -> str:
         return (
-            f'By norm_bound="grow", lengthscales are now {_part(self.shrunk)} and '
+            f'By norm_bound="grow", lengthscales are now {_part(self.shrink_factor)} and '
             f"norm_bound is {self.start:.3g}; "
             f"at {self.end} evaluations lengthscales shrink and the bound grows again."
         )
@@ -90,15 +90,15 @@ class GrownNorm:
     def assumptions(self, inputs: WidthInputs) -> Assumptions:
         return (
             Assumption(
-                f'norm_bound="grow": that norm is meant at lengthscales of {_part(self.shrunk)}; '
-                "where it is larger yet, these bounds hold from some number of evaluations on, "
-                f"the next step being {self.end}"
+                'norm_bound="grow": that norm is meant at lengthscales of '
+                f"{_part(self.shrink_factor)}; where it is larger yet, these bounds hold from "
+                f"some number of evaluations on, the next step being {self.end}"
             ),
         )
 
 
-def _part(shrunk: float) -> str:
-    return "those given" if shrunk == 1 else f"1/{shrunk:g} of those given"
+def _part(shrink_factor: float) -> str:
+    return "those given" if shrink_factor == 1 else f"1/{shrink_factor:g} of those given"
 
 
 @final

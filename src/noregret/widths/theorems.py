@@ -139,11 +139,11 @@ class BKBWidth(WidthBase):
         return (*norm_is_bounded(inputs, self), dictionary_is_accurate(inputs, needed))
 
 
-def covering(width: Width, largest: float) -> Width:
+def with_prior_variance(width: Width, largest: float) -> Width:
     """Return a width that holds for candidates of this prior variance too."""
     match width:
         case ScaledWidth(width=inner):
-            return replace(width, width=covering(inner, largest))
+            return replace(width, width=with_prior_variance(inner, largest))
         case BKBWidth(kappa_squared=known):
             return replace(width, kappa_squared=max(known, largest))
         case _:
