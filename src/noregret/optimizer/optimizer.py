@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from threading import RLock
 from time import perf_counter
 from typing import Any, Literal, TypeAlias, final
 
-from noregret.arrays import Indices, Vector
+from noregret.arrays import Vector
 from noregret.errors import (
     ArgumentError,
     require_choice,
@@ -27,7 +25,7 @@ from noregret.optimizer.feedback import Feedback
 from noregret.optimizer.pending import room_for
 from noregret.optimizer.run_looks import RunLooks
 from noregret.optimizer.run_state import RunState
-from noregret.policies import Bandit, Policy, Proposal, propose_within
+from noregret.policies import Policy, Proposal, propose_within
 from noregret.policies.base import as_policy, known_noise_std
 from noregret.pools import Domain, Points, as_switch_costs, require_domain
 from noregret.text import counted
@@ -120,7 +118,8 @@ class Optimizer(RunLooks):
         A run with contexts (`context_kernel=`) is told the `context` that this batch is for: the
         numbers that describe it, in order or by name. A worker holds one batch per context.
         """
-        room, given = room_for("ask", at_most, worker), self._read("ask(context=...)", context)
+        room = room_for("ask", at_most, worker)
+        given = self._run_state.read_context("ask(context=...)", context, self._policy)
         held = self._run_state.held_by(worker, given)
         if held is None:
             asked, self._seen = perf_counter(), None
@@ -129,7 +128,7 @@ class Optimizer(RunLooks):
             held = self._run_state.hand_out(
                 worker, proposal, given, asked=asked, now=perf_counter()
             )
-            self._state = self._moved(state, self._run_state.points.numbers_under, given)
+            self._state = self._run_state.with_numbers(self._policy, state, given)
         return self._run_state.open_part(held, room)
 
     @in_turn
@@ -141,7 +140,7 @@ class Optimizer(RunLooks):
         It takes as long as an ask. Its values can be told once the batch has been asked for.
         """
         room = room_for("peek", at_most, worker)
-        given = self._read("peek(context=...)", context)
+        given = self._run_state.read_context("peek(context=...)", context, self._policy)
         held = self._run_state.held_by(worker, given)
         if held is None:
             proposal, _ = self._propose(room, worker, given)
@@ -183,7 +182,7 @@ class Optimizer(RunLooks):
             None,
         )
         if not isinstance(what, Batch):
-            given = self._read("tell(context=...)", context)
+            given = self._run_state.read_context("tell(context=...)", context, self._policy)
         elif context is not None:
             raise ArgumentError("tell(batch, values) takes no context: a batch has its own.")
         self._seen = None
@@ -279,25 +278,9 @@ class Optimizer(RunLooks):
         return optimizer
 
     def _propose(self, room: int, worker: str, context: Vector | None) -> tuple[Proposal, Any]:
-        state = self._moved(self._state, self._run_state.points.rows_under, context)
+        state = self._run_state.with_rows(self._policy, self._state, context)
         evidence = self._run_state.evidence(worker, context)
         with single_threaded_blas():
             if evidence.at_most_each is None:
                 return self._policy.propose(state, evidence, room)
             return propose_within(self._policy, state, evidence, room)
-
-    def _read(self, name: str, context: object) -> Vector | None:
-        """Return a context that a user gave, checked; None where the run has none."""
-        return self._run_state.points.read_context(name, context, self._policy.vet)
-
-    def _moved(
-        self,
-        state: Any,
-        numbers: Callable[[Vector | None, Indices], Indices],
-        context: Vector | None,
-    ) -> Any:
-        """Return the state of a policy with points numbered otherwise, where there are contexts."""
-        if context is None:
-            return state
-        assert isinstance(self._policy, Bandit)
-        return self._policy.renumbered(state, partial(numbers, context))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any, Final, final
 
 import numpy as np
 
-from noregret.arrays import Indices, Vector
+from noregret.arrays import Vector
 from noregret.errors import ArgumentError, CertificateError
 from noregret.optimizer import results
 from noregret.optimizer.explanation import Explanation, explained
@@ -114,11 +112,13 @@ class RunLooks(History):
         It is kept until something changes, so that several questions in a row compute it once.
         """
         points, policy = self._run_state.points, self._policy
-        given = points.last if context is LAST else self._read(name, context)
+        given = (
+            points.last if context is LAST else self._run_state.read_context(name, context, policy)
+        )
         if self._seen is None or not _same(self._seen[2], given):
             evidence, state = self._run_state.evidence(context=given), self._state
             if isinstance(policy, ModelPolicy):
-                view = policy.look(self._moved(state, points.rows_under, given), evidence)
+                view = policy.look(self._run_state.with_rows(policy, state, given), evidence)
                 self._seen = view, evidence, given
             else:
                 self._seen = None, evidence, given
@@ -131,19 +131,6 @@ class RunLooks(History):
             assert view is not None
             return in_context(view, evidence, points)
         return view, evidence
-
-    @abstractmethod
-    def _read(self, name: str, context: object) -> Vector | None:
-        """Return a context that a user gave, checked; None where the run has none."""
-
-    @abstractmethod
-    def _moved(
-        self,
-        state: Any,
-        numbers: Callable[[Vector | None, Indices], Indices],
-        context: Vector | None,
-    ) -> Any:
-        """Return the state of a policy with points numbered otherwise, where there are contexts."""
 
 
 def _same(one: Vector | None, other: Vector | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from noregret.optimizer.results import Units
 from noregret.optimizer.switching import ordered
 from noregret.optimizer.telling import Telling
 from noregret.optimizer.trace import BATCH, COLUMNS, Trace
-from noregret.policies import ChoiceDiagnostics, Evidence, Proposal
+from noregret.policies import Bandit, ChoiceDiagnostics, Evidence, Policy, Proposal
 from noregret.pools import Picks, Points, SwitchCosts
 from noregret.posteriors import Observations
 from noregret.storable import storable
@@ -211,6 +211,18 @@ class RunState(Telling):
         self.excluded = excluded
         self.pending.withdraw(self.points.numbers_of_candidates(rows))
 
+    def read_context(self, name: str, context: object, policy: Policy[Any]) -> Vector | None:
+        """Return a context that a user gave, checked; None where the run has none."""
+        return self.points.read_context(name, context, policy.vet)
+
+    def with_rows(self, policy: Policy[Any], state: Any, context: Vector | None) -> Any:
+        """Return the state of a policy with points numbered as they are seen under a context."""
+        return _renumbered(policy, state, self.points.rows_under, context)
+
+    def with_numbers(self, policy: Policy[Any], state: Any, context: Vector | None) -> Any:
+        """Return the state of a policy, which has seen points under a context, as it is kept."""
+        return _renumbered(policy, state, self.points.numbers_under, context)
+
     def evidence(self, worker: str = "", context: Vector | None = None) -> Evidence:
         """Return all that is known now, to a worker, as it is seen under a context."""
         ledger, pending, points = self.ledger, self.pending, self.points.under(context)
@@ -254,3 +266,15 @@ class RunState(Telling):
 def _observations(points: Points, rows: Indices, w: Vector, averages: Vector) -> Observations:
     X = points.rows(rows)
     return Observations(read_only(rows), read_only(X), read_only(w), read_only(averages))
+
+
+def _renumbered(
+    policy: Policy[Any],
+    state: Any,
+    numbers: Callable[[Vector | None, Indices], Indices],
+    context: Vector | None,
+) -> Any:
+    if context is None:
+        return state
+    assert isinstance(policy, Bandit)
+    return policy.renumbered(state, partial(numbers, context))
