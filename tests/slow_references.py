@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from hypothesis import assume, currently_in_test_context
@@ -470,11 +470,11 @@ def pool_of(optimizer: nr.Optimizer) -> Candidates:
     return optimizer.pool
 
 
-def swapped(optimizer: nr.Optimizer, **parts: object) -> nr.Optimizer:
+def swapped(optimizer: nr.Optimizer, **parts: Any) -> nr.Optimizer:
     """The same optimizer, before its first ask, with parts of its policy exchanged."""
     bandit = optimizer.policy
     assert isinstance(bandit, nr.Bandit)
-    changed = replace(bandit, **parts)  # type: ignore[arg-type]  # any field of Bandit
+    changed = replace(bandit, **parts)
     seen = optimizer.evidence
     return nr.Optimizer(optimizer.pool, changed, seed=seen.seed, at_most_each=seen.at_most_each)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -81,8 +81,8 @@ def step(optimizer: nr.Optimizer, at_most: int = 7) -> list[int]:
     return [int(row) for row in batch.sequence]
 
 
-def warm(name: str, turns: int = 4, **settings: object) -> nr.Optimizer:
-    optimizer = build(name, **settings)  # type: ignore[arg-type]  # the settings of build
+def warm(name: str, turns: int = 4, **settings: Any) -> nr.Optimizer:
+    optimizer = build(name, **settings)
     for _ in range(turns):
         step(optimizer)
     return optimizer

@@ -28,7 +28,7 @@ from noregret.widths import (
 from strategies import rkhs_problem
 
 PROBLEM = rkhs_problem(0, candidates=50)
-GIVEN = {"kernel": PROBLEM.kernel, "noise_std": 0.5}
+GIVEN: dict[str, Any] = {"kernel": PROBLEM.kernel, "noise_std": 0.5}
 
 
 def policy_of(optimizer: nr.Optimizer) -> nr.Bandit:
@@ -44,7 +44,7 @@ def oversample_at(optimizer: nr.Optimizer, t: int) -> float:
 
 def test_experiments_are_the_papers_figures() -> None:
     """Defaults: q̄ = 2, F = 1, λ = ξ², δ = 0.1 or 1/horizon."""
-    bbkb, bkb = nr.bbkb(PROBLEM.pool, **GIVEN), nr.bkb(PROBLEM.pool, **GIVEN)  # type: ignore[arg-type]  # settings as a dict
+    bbkb, bkb = nr.bbkb(PROBLEM.pool, **GIVEN), nr.bkb(PROBLEM.pool, **GIVEN)
     assert policy_of(bbkb).width == BBKBExperimentsWidth(0.1, 2.0)
     assert policy_of(bkb).width == BKBExperimentsWidth(0.1)
     for optimizer in (bbkb, bkb):
@@ -53,15 +53,15 @@ def test_experiments_are_the_papers_figures() -> None:
         assert policy.prior.noise_std == 0.5
         assert policy.norm.start == 1.0
         assert oversample_at(optimizer, 10**5) == 2.0
-    planned = nr.bbkb(PROBLEM.pool, **GIVEN, horizon=400, limit=3.0)  # type: ignore[arg-type]  # settings as a dict
+    planned = nr.bbkb(PROBLEM.pool, **GIVEN, horizon=400, limit=3.0)
     assert policy_of(planned).width == BBKBExperimentsWidth(1 / 400, 3.0)
 
 
 def test_theory_takes_the_theorems_constants() -> None:
     """q̄ ≥ 72·C̃·log(4t/δ) for BBKB, 6α/ε²·log(4T/δ) for BKB; BBKB wants λ ≥ 1."""
-    settings = {**GIVEN, "preset": "theory", "delta": 0.05}
-    bbkb = nr.bbkb(PROBLEM.pool, limit=1.5, **settings)  # type: ignore[arg-type]  # settings as a dict
-    bkb = nr.bkb(PROBLEM.pool, **settings)  # type: ignore[arg-type]  # settings as a dict
+    settings: dict[str, Any] = {**GIVEN, "preset": "theory", "delta": 0.05}
+    bbkb = nr.bbkb(PROBLEM.pool, limit=1.5, **settings)
+    bkb = nr.bkb(PROBLEM.pool, **settings)
     assert policy_of(bbkb).width == BBKBWidth(0.05, 1.5)
     assert policy_of(bkb).width == BKBWidth(0.05, 1.0)
     assert oversample_at(bbkb, 30) == pytest.approx(72 * 1.5 * math.log(4 * 30 / 0.05))
@@ -72,11 +72,11 @@ def test_theory_takes_the_theorems_constants() -> None:
 
 def test_widths_carry_the_limit_only_inside_batches() -> None:
     """MINI chooses on a fresh posterior; GP-BUCB and BBKB on stale ones. Bands never do."""
-    mini = policy_of(nr.mini_gp_ucb(PROBLEM.pool, limit=4.0, **GIVEN))  # type: ignore[arg-type]  # settings as a dict
-    bucb = policy_of(nr.gp_bucb(PROBLEM.pool, limit=4.0, **GIVEN))  # type: ignore[arg-type]  # settings as a dict
-    bbkb = policy_of(nr.bbkb(PROBLEM.pool, limit=4.0, **GIVEN))  # type: ignore[arg-type]  # settings as a dict
-    ei = policy_of(nr.mini_gp_ei(PROBLEM.pool, limit=4.0, **GIVEN))  # type: ignore[arg-type]  # settings as a dict
-    meta = policy_of(nr.mini(PROBLEM.pool, acquisition=nr.UCB(), limit=4.0, **GIVEN))  # type: ignore[arg-type]  # settings as a dict
+    mini = policy_of(nr.mini_gp_ucb(PROBLEM.pool, limit=4.0, **GIVEN))
+    bucb = policy_of(nr.gp_bucb(PROBLEM.pool, limit=4.0, **GIVEN))
+    bbkb = policy_of(nr.bbkb(PROBLEM.pool, limit=4.0, **GIVEN))
+    ei = policy_of(nr.mini_gp_ei(PROBLEM.pool, limit=4.0, **GIVEN))
+    meta = policy_of(nr.mini(PROBLEM.pool, acquisition=nr.UCB(), limit=4.0, **GIVEN))
     assert mini.width == mini.band == RKHSWidth(0.1)
     assert meta.width == meta.band == RKHSWidth(0.1)
     assert bucb.width == ScaledWidth(RKHSWidth(0.1), 2.0)
@@ -90,16 +90,16 @@ def test_widths_carry_the_limit_only_inside_batches() -> None:
 def test_another_acquisition_changes_neither_band_nor_width() -> None:
     """What the certificate rests on must not hang on what chose; Thompson draws by beta 1."""
     for preset, width in (("experiments", BBKBExperimentsWidth), ("theory", BBKBWidth)):
-        settings = {**GIVEN, "preset": preset, "limit": 3.0}
-        plain = policy_of(nr.bbkb(PROBLEM.pool, **settings))  # type: ignore[arg-type]  # settings as a dict
+        settings: dict[str, Any] = {**GIVEN, "preset": preset, "limit": 3.0}
+        plain = policy_of(nr.bbkb(PROBLEM.pool, **settings))
         assert plain.acquisition == nr.UCB()
         for how in (nr.ExpectedImprovement(), nr.KnowledgeGradient(2.0, noise=0.25)):
-            policy = policy_of(nr.bbkb(PROBLEM.pool, acquisition=how, **settings))  # type: ignore[arg-type]  # settings as a dict
+            policy = policy_of(nr.bbkb(PROBLEM.pool, acquisition=how, **settings))
             assert policy.acquisition == how
             assert policy.width == width(0.1, 3.0) == plain.width
             assert policy.band == NystromWidth(0.1)
             assert policy.batching == plain.batching
-        thompson = nr.bbkb(PROBLEM.pool, acquisition=nr.Thompson(), **settings)  # type: ignore[arg-type]  # settings as a dict
+        thompson = nr.bbkb(PROBLEM.pool, acquisition=nr.Thompson(), **settings)
         assert policy_of(thompson).width == nr.ConstantWidth(1.0, 0.1)
         assert policy_of(thompson).band == NystromWidth(0.1)
 
@@ -108,8 +108,8 @@ def test_mini_through_a_dictionary_has_the_band_of_bbkb() -> None:
     """MINI's theorems are for exact posteriors: no certificate may rest on them here."""
     theorem = BBKBWidth(0.1, 3.0, fresh=True)
     for preset, width in (("experiments", BBKBExperimentsWidth(0.1)), ("theory", theorem)):
-        settings = {**GIVEN, "preset": preset, "limit": 3.0, "posterior": "nystrom"}
-        made = nr.mini(PROBLEM.pool, acquisition=nr.ExpectedImprovement(), **settings)  # type: ignore[arg-type]  # settings as a dict
+        settings: dict[str, Any] = {**GIVEN, "preset": preset, "limit": 3.0, "posterior": "nystrom"}
+        made = nr.mini(PROBLEM.pool, acquisition=nr.ExpectedImprovement(), **settings)
         policy = policy_of(made)
         assert policy.band == NystromWidth(0.1)
         assert policy.width == width
@@ -117,7 +117,7 @@ def test_mini_through_a_dictionary_has_the_band_of_bbkb() -> None:
         prior = policy.prior
         assert isinstance(prior, NystromPosterior)
         assert prior.oversample.value == (72 * 3.0 if preset == "theory" else 2.0)
-        assert prior.ridge == (1.0 if preset == "theory" else GIVEN["noise_std"] ** 2)  # type: ignore[operator]  # a number
+        assert prior.ridge == (1.0 if preset == "theory" else GIVEN["noise_std"] ** 2)
         made.tell([0, 1], [0.1, 0.2])
         assert "MINI" not in made.certificate().theorem
         assert made.certificate().is_sound
@@ -142,31 +142,31 @@ def test_an_acquisition_that_is_none_is_refused_by_name() -> None:
     wrong: Any
     for wrong in (nr.ExpectedImprovement, "ei", 0):
         with pytest.raises(ArgumentError, match="acquisition must be one such as"):
-            nr.bbkb(PROBLEM.pool, acquisition=wrong, **GIVEN)  # type: ignore[arg-type]  # settings as a dict
+            nr.bbkb(PROBLEM.pool, acquisition=wrong, **GIVEN)
 
 
 def test_a_width_given_steers_and_a_bayesian_one_certifies() -> None:
     """The user's assumption, once stated, is what the certificate rests on."""
-    steered = policy_of(nr.gp_ucb(PROBLEM.pool, **GIVEN, width=0.2 * nr.RKHSWidth(0.3)))  # type: ignore[arg-type]  # settings as a dict
+    steered = policy_of(nr.gp_ucb(PROBLEM.pool, **GIVEN, width=0.2 * nr.RKHSWidth(0.3)))
     assert steered.width == ScaledWidth(RKHSWidth(0.3), 0.2)
     assert steered.band == RKHSWidth(0.1)
-    bayes = nr.mini_gp_ucb(PROBLEM.pool, **GIVEN, width=nr.BayesianWidth(0.2))  # type: ignore[arg-type]  # settings as a dict
+    bayes = nr.mini_gp_ucb(PROBLEM.pool, **GIVEN, width=nr.BayesianWidth(0.2))
     bayes.tell([3], [1.0])
     certificate = bayes.certificate()
     assert "Srinivas" in certificate.theorem
     assert certificate.delta == 0.2
     for algorithm in (nr.bkb, nr.bbkb, partial(nr.batch_thompson, posterior="nystrom")):
         for width in (nr.BayesianWidth(0.2), nr.NystromBayesianWidth(0.2)):
-            sparse = policy_of(algorithm(PROBLEM.pool, **GIVEN, width=width))  # type: ignore[arg-type]  # settings as a dict
+            sparse = policy_of(algorithm(PROBLEM.pool, **GIVEN, width=width))
             assert sparse.width == width
             assert sparse.band == nr.NystromBayesianWidth(0.2)
-    exact = policy_of(nr.gp_ucb(PROBLEM.pool, **GIVEN, width=nr.NystromBayesianWidth(0.2)))  # type: ignore[arg-type]  # settings as a dict
+    exact = policy_of(nr.gp_ucb(PROBLEM.pool, **GIVEN, width=nr.NystromBayesianWidth(0.2)))
     assert exact.band == nr.BayesianWidth(0.2)
 
 
 def test_history_adds_what_its_repeats_can_teach() -> None:
     """Values told without an ask add log(1 + 3Bσ̃²/λ): B evaluations of one candidate."""
-    optimizer = nr.bbkb(PROBLEM.pool, **GIVEN)  # type: ignore[arg-type]  # settings as a dict
+    optimizer = nr.bbkb(PROBLEM.pool, **GIVEN)
     optimizer.tell([4] * 7 + [9], np.zeros(8))
     optimizer.ask()
     information = optimizer.state.information
@@ -176,7 +176,7 @@ def test_history_adds_what_its_repeats_can_teach() -> None:
 
 def test_asked_evaluations_add_their_stale_variance() -> None:
     """σ̃²_stale(x_s) is the variance at the start of the batch that chose x_s."""
-    optimizer = nr.bbkb(PROBLEM.pool, **GIVEN, limit=6.0)  # type: ignore[arg-type]  # settings as a dict
+    optimizer = nr.bbkb(PROBLEM.pool, **GIVEN, limit=6.0)
     expected = 0.0
     for _ in range(6):
         batch = optimizer.ask()
@@ -248,4 +248,4 @@ def test_settings_are_checked_before_anything_is_done(setting: str) -> None:
     wrong: list[object] = [object, *([None] if SHARED[setting] is not None else [])]
     for value in wrong:
         with pytest.raises(nr.NoRegretError, match=setting):
-            nr.gp_ucb(PROBLEM.pool, **{**GIVEN, setting: value})  # type: ignore[arg-type]  # on purpose
+            nr.gp_ucb(PROBLEM.pool, **{**GIVEN, setting: value})

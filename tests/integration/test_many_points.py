@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import resource
 import time
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -26,7 +27,9 @@ HOW: dict[str, Acquisition | nr.Thompson] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("dictionary", ["fresh", "incremental"])
 @pytest.mark.parametrize("how", HOW)
-def test_a_run_goes_on_beyond_a_hundred_thousand_unique_points(how: str, dictionary: str) -> None:
+def test_a_run_goes_on_beyond_a_hundred_thousand_unique_points(
+    how: str, dictionary: Literal["fresh", "incremental"]
+) -> None:
     """The exact factor of so many would take 80 GB; here it is some hundred members."""
     rng = np.random.default_rng(0)
     X = rng.random((2 * UNIQUE, 2))
@@ -37,7 +40,7 @@ def test_a_run_goes_on_beyond_a_hundred_thousand_unique_points(how: str, diction
         noise_std=0.1,
         acquisition=HOW[how],
         posterior="nystrom",
-        dictionary=dictionary,  # type: ignore[arg-type]  # one of its words
+        dictionary=dictionary,
         width=nr.ConstantWidth(1.0) if how == "gradient" else None,
     )
     told = rng.permutation(2 * UNIQUE)[: UNIQUE - 2]

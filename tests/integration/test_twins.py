@@ -28,9 +28,14 @@ def test_bbkb_with_limit_1_is_bkb(seed: int) -> None:
     """Given the same width and the same stream of dictionaries."""
     p = small(seed)
     width = nr.BBKBExperimentsWidth(0.1, 1.0)
-    shared = {"kernel": p.kernel, "noise_std": p.noise_std, "width": width, "seed": seed}
-    one = nr.bbkb(p.pool, limit=1.0, **shared)  # type: ignore[arg-type]  # settings as a dict
-    other = nr.bkb(p.pool, **shared)  # type: ignore[arg-type]  # settings as a dict
+    shared: dict[str, Any] = {
+        "kernel": p.kernel,
+        "noise_std": p.noise_std,
+        "width": width,
+        "seed": seed,
+    }
+    one = nr.bbkb(p.pool, limit=1.0, **shared)
+    other = nr.bkb(p.pool, **shared)
     np.testing.assert_array_equal(drive(one, p, 25, seed), drive(other, p, 25, seed))
 
 
@@ -87,8 +92,13 @@ def test_bbkb_is_its_pseudo_code_step_by_step(
     Also where expected improvement, as printed in MINI, stands in place of the bound (§6).
     """
     p = rkhs_problem(seed, candidates=30, lengthscale=0.4, noise_std=0.5)
-    shared = {"noise_std": p.noise_std, "limit": limit, "oversample": q, "delta": 0.05}
-    optimizer = nr.bbkb(p.pool, kernel=p.kernel, seed=seed, acquisition=how(), **shared)  # type: ignore[arg-type]  # settings as a dict
+    shared: dict[str, Any] = {
+        "noise_std": p.noise_std,
+        "limit": limit,
+        "oversample": q,
+        "delta": 0.05,
+    }
+    optimizer = nr.bbkb(p.pool, kernel=p.kernel, seed=seed, acquisition=how(), **shared)
     assert_step_by_step(optimizer, p, seed, score=SCORES[how], **shared)
 
 
@@ -103,14 +113,19 @@ def test_mini_through_a_dictionary_is_its_pseudo_code_step_by_step(
 ) -> None:
     """MINI's Algorithm 2 with BBKB's posterior, dictionary and width; stays by line 4."""
     p = rkhs_problem(seed, candidates=30, lengthscale=0.4, noise_std=0.5)
-    shared = {"noise_std": p.noise_std, "limit": limit, "oversample": q, "delta": 0.05}
+    shared: dict[str, Any] = {
+        "noise_std": p.noise_std,
+        "limit": limit,
+        "oversample": q,
+        "delta": 0.05,
+    }
     optimizer = nr.mini(
         p.pool,
         kernel=p.kernel,
         seed=seed,
         acquisition=how(),
         posterior="nystrom",
-        **shared,  # type: ignore[arg-type]  # settings as a dict
+        **shared,
     )
     assert_step_by_step(optimizer, p, seed, score=SCORES[how], stays=True, **shared)
 
@@ -159,9 +174,14 @@ def test_mini_through_a_dictionary_of_all_is_mini(seed: int, how: nr.UCB) -> Non
     """A dictionary that holds everything sees what the exact posterior sees."""
     p = small(seed)
     width = nr.ConstantWidth(2.0)
-    shared = {"kernel": p.kernel, "noise_std": p.noise_std, "width": width, "acquisition": how}
-    one = nr.mini(p.pool, **shared)  # type: ignore[arg-type]  # settings as a dict
-    other = nr.mini(p.pool, posterior="nystrom", oversample=1e9, **shared)  # type: ignore[arg-type]  # settings as a dict
+    shared: dict[str, Any] = {
+        "kernel": p.kernel,
+        "noise_std": p.noise_std,
+        "width": width,
+        "acquisition": how,
+    }
+    one = nr.mini(p.pool, **shared)
+    other = nr.mini(p.pool, posterior="nystrom", oversample=1e9, **shared)
     np.testing.assert_array_equal(drive(one, p, 40, seed), drive(other, p, 40, seed))
 
 
@@ -171,9 +191,14 @@ def test_thompson_on_bbkb_is_batch_thompson_by_its_rule(
 ) -> None:
     """One thing under two names must be one thing."""
     p = small(seed)
-    settings = {"kernel": p.kernel, "noise_std": p.noise_std, "rule": rule, "seed": seed}
-    one = nr.bbkb(p.pool, acquisition=nr.Thompson(), **settings)  # type: ignore[arg-type]  # settings as a dict
-    other = nr.batch_thompson(p.pool, posterior="nystrom", **settings)  # type: ignore[arg-type]  # settings as a dict
+    settings: dict[str, Any] = {
+        "kernel": p.kernel,
+        "noise_std": p.noise_std,
+        "rule": rule,
+        "seed": seed,
+    }
+    one = nr.bbkb(p.pool, acquisition=nr.Thompson(), **settings)
+    other = nr.batch_thompson(p.pool, posterior="nystrom", **settings)
     np.testing.assert_array_equal(drive(one, p, 30, seed), drive(other, p, 30, seed))
 
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.arrays import Indices, Matrix, Rows
+from noregret.arrays import Indices, Matrix, Rows, Vector
 from noregret.automatic import AutoPolicy
 from noregret.pools import Extensible
 from noregret.widths import BKBWidth
@@ -273,13 +273,16 @@ def test_ts_qff_makes_features_for_the_range_that_there_is_now() -> None:
 
 def test_a_function_may_add_candidates_while_it_is_maximised() -> None:
     """As a stream of new molecules would."""
+    first = nr.Pool(X[:FIRST])
 
     def more(optimizer: nr.Optimizer, *_: object) -> None:
-        if optimizer.spent >= 10 and len(optimizer.pool) == FIRST:  # type: ignore[arg-type]  # a pool
+        if optimizer.spent >= 10 and optimizer.pool is first:
             optimizer.extend([[3.0, 3.0]])
 
-    f = lambda x: float(x.sum())  # noqa: E731
-    result = nr.maximize(f, nr.Pool(X[:FIRST]), budget=40, callback=more, progress=False)
+    def f(x: Vector) -> float:
+        return float(x.sum())
+
+    result = nr.maximize(f, first, budget=40, callback=more, progress=False)
     assert result.best().id == FIRST
 
 

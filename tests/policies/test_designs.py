@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ every_design = pytest.mark.parametrize("name", DESIGNS)
 
 
 def build(
-    name: str, size: int, pool: nr.Pool | nr.Box = POOL, *, seed: int = 0, **settings: object
+    name: str, size: int, pool: nr.Pool | nr.Box = POOL, *, seed: int = 0, **settings: Any
 ) -> nr.Optimizer:
     kernel = SCALED if pool is POOL else KERNEL
     return nr.gp_ucb(
@@ -43,7 +44,7 @@ def build(
         noise_std=0.3,
         start=DESIGNS[name](size),
         seed=seed,
-        **settings,  # type: ignore[arg-type]  # settings as a dict
+        **settings,
     )
 
 

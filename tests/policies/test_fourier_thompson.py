@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -211,17 +212,17 @@ def test_it_finds_the_best_and_regrets_less_than_uniform() -> None:
             optimizer.tell(batch, TRUTH[ids] + 0.2 * rng.standard_normal(len(ids)))
         return total
 
-    make = {"kernel": nr.RBF(0.5), "noise_std": 0.2, "batch_size": 4}
-    thompson = [lost(nr.ts_qff(POOL, seed=s, **make), s) for s in range(5)]  # type: ignore[arg-type]  # settings as a dict
+    make: dict[str, Any] = {"kernel": nr.RBF(0.5), "noise_std": 0.2, "batch_size": 4}
+    thompson = [lost(nr.ts_qff(POOL, seed=s, **make), s) for s in range(5)]
     drawn = [lost(nr.uniform(POOL, batch_size=4, seed=s), s) for s in range(5)]
     assert max(thompson) < 0.5 * min(drawn), (thompson, drawn)
 
 
 def test_goal_offset_and_room() -> None:
     """Minimising is a sign, an offset a shift, `at_most` a cut."""
-    make = {"kernel": nr.RBF(0.4), "noise_std": 0.2, "batch_size": 5, "seed": 1}
-    plain = nr.ts_qff(POOL, **make)  # type: ignore[arg-type]  # settings as a dict
-    turned = nr.ts_qff(POOL, **make, goal="min", offset=7.0)  # type: ignore[arg-type]  # settings as a dict
+    make: dict[str, Any] = {"kernel": nr.RBF(0.4), "noise_std": 0.2, "batch_size": 5, "seed": 1}
+    plain = nr.ts_qff(POOL, **make)
+    turned = nr.ts_qff(POOL, **make, goal="min", offset=7.0)
     ids = [1, 2, 3]
     plain.tell(ids, TRUTH[ids])
     turned.tell(ids, 7.0 - TRUTH[ids])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import logging
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ every_library = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 @every_library
 @pytest.mark.parametrize("codes", [False, True])
 @pytest.mark.parametrize("unit", [False, True])
-def test_every_library_gives_the_pool_made_by_hand(make, codes: bool, unit: bool) -> None:  # type: ignore[no-untyped-def]  # one of MAKERS
+def test_every_library_gives_the_pool_made_by_hand(make: Any, codes: bool, unit: bool) -> None:
     """A run saved with pandas must go on with Polars."""
     features = ["heat", "salt", "grams", "dry"]
     X, names, _ = by_hand(TABLE, features, codes=codes, unit=unit)
@@ -70,7 +71,7 @@ def test_any_table_is_encoded_as_by_hand(
 
 
 @every_library
-def test_without_features_all_columns_are_taken_but_the_name(make) -> None:  # type: ignore[no-untyped-def]  # one of MAKERS
+def test_without_features_all_columns_are_taken_but_the_name(make: Any) -> None:
     """In the order of the frame; levels in the place of their column."""
     pool = nr.Pool.from_frame(make(TABLE), name="id")
     assert pool.columns == ("salt=CsF", "salt=KF", "salt=NaF", "heat", "dry", "grams")
@@ -239,7 +240,7 @@ def test_rows_to_come_are_encoded_like_the_pool() -> None:
 
 
 @every_library
-def test_any_frame_can_be_told(make) -> None:  # type: ignore[no-untyped-def]  # one of MAKERS
+def test_any_frame_can_be_told(make: Any) -> None:
     pool = nr.Pool.from_frame(pa.table(TABLE), features=["salt", "heat"])
     frame = make({"salt": ["NaF"], "heat": [60]})
     if not hasattr(frame, "columns") and not hasattr(frame, "__dataframe__"):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import pytest
@@ -385,5 +385,5 @@ def test_a_score_of_ones_own_runs_on_boxes_and_pools() -> None:
     X = np.array([[0.37, 0.81], [0.9, 0.2]])
     np.testing.assert_allclose(one(X)[1], other(X)[1], rtol=1e-5)
     for domain in (BOX, nr.Pool(np.linspace(0, 1, 30)[:, None])):
-        settings = {"kernel": nr.RBF(0.3), "noise_std": 0.1}
-        assert len(nr.mini(domain, acquisition=OwnScore(), **settings).ask()) >= 1  # type: ignore[arg-type]  # a dict
+        settings: dict[str, Any] = {"kernel": nr.RBF(0.3), "noise_std": 0.1}
+        assert len(nr.mini(domain, acquisition=OwnScore(), **settings).ask()) >= 1

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -256,8 +257,8 @@ def test_the_theory_preset_asks_for_its_logarithm_at_every_count(horizon: int | 
 def test_a_run_past_its_horizon_draws_its_dictionaries_with_the_raised_factor() -> None:
     """Raised on paper only, the dictionary would be as thin as before."""
     horizon, problem = 20, rkhs_problem(0, candidates=200, noise_std=1.0)
-    settings = {"kernel": problem.kernel, "noise_std": 1.0, "oversample": 0.7}
-    optimizer = nr.bkb(problem.pool, horizon=horizon, seed=6, **settings)  # type: ignore[arg-type]  # settings as a dict
+    settings: dict[str, Any] = {"kernel": problem.kernel, "noise_std": 1.0, "oversample": 0.7}
+    optimizer = nr.bkb(problem.pool, horizon=horizon, seed=6, **settings)
     raised = Oversample(0.7, horizon=horizon, delta=1 / horizon)
     rng = np.random.default_rng(43)
     differ = 0
