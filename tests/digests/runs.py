@@ -167,6 +167,7 @@ CONTEXTS: dict[str, Make] = {
     "bkb": within(nr.bkb),
     "bbkb": within(nr.bbkb),
     "bbkb-local": within(nr.bbkb, rule="local"),
+    "bbkb-incremental": within(nr.bbkb, dictionary="incremental"),
     "thompson": within(nr.batch_thompson, batch_size=2),
 }
 KERNELS: dict[str, nr.Kernel] = {

@@ -148,7 +148,7 @@ def test_an_incremental_dictionary_is_thinned_step_by_step(
     make: Any = mini if name == "mini" else nr.bbkb
     optimizer = make(p.pool, kernel=p.kernel, seed=seed, dictionary="incremental", **shared)
     key = int(stream(seed, Purpose.DICTIONARY, 0).integers(1, 1 << 62))
-    numbers = point_numbers(np.arange(30), key)
+    numbers = point_numbers(p.pool.X, key)
     stays = name == "mini"
     assert_step_by_step(optimizer, p, seed, stays=stays, number=numbers.__getitem__, **shared)
 

@@ -38,6 +38,7 @@ EXACT: dict[str, Callable[..., nr.Optimizer]] = {
     "bbkb-global": partial(nr.bbkb, limit=6.0),
     "bbkb-local": partial(nr.bbkb, rule="local", limit=4.0),
     "bbkb-sticky": partial(nr.bbkb, dictionary="sticky", limit=4.0),
+    "bbkb-incremental": partial(nr.bbkb, dictionary="incremental", limit=4.0),
 }
 DRAWING: dict[str, Callable[..., nr.Optimizer]] = {
     "batch_thompson": partial(nr.batch_thompson, batch_size=2),
@@ -437,9 +438,6 @@ def test_runs_without_contexts_say_who_takes_them() -> None:
         made("gp_ucb", start=nr.UniformDesign(4))
     with refused("are for runs without contexts"):
         made("gp_bucb-product", min_batch=2)
-    for how in (nr.bkb, nr.bbkb):
-        with refused('dictionary="incremental" is for runs without contexts'):
-            how(nr.Pool(X), kernel=KX, noise_std=1.0, context_kernel=KC, dictionary="incremental")
     with refused('norm_bound="grow" is for runs without contexts'):
         made("mini_gp_ucb", norm_bound="grow")
     with refused("are for runs without contexts"):

@@ -35,6 +35,10 @@ OFF = np.array([X[40], [0.31, 0.62]])  # a later candidate, and a point that nev
 GROWING: dict[str, Callable[..., nr.Optimizer]] = {
     "mini-grow": partial(nr.mini_gp_ucb, norm_bound="grow", limit=8.0),
     "bbkb-grow": partial(nr.bbkb, norm_bound="grow", limit=8.0),
+    "bbkb-incremental": partial(nr.bbkb, dictionary="incremental", limit=8.0),
+    "mini-incremental": partial(
+        nr.mini, acquisition=nr.UCB(), posterior="nystrom", dictionary="incremental"
+    ),
 }
 ALL: dict[str, Callable[..., nr.Optimizer]] = {
     **MODELS,
@@ -284,6 +288,23 @@ def test_a_function_may_add_candidates_while_it_is_maximised() -> None:
 
     result = nr.maximize(f, first, budget=40, callback=more, progress=False)
     assert result.best().id == FIRST
+
+
+def test_a_dictionary_does_not_mind_that_points_off_the_pool_are_renumbered() -> None:
+    """By row numbers each extension would thin it again, and two members of ten would be left."""
+    off = np.random.default_rng(2).random((60, 2))
+    run, still = (made("bbkb-incremental", nr.Pool(X[:FIRST])) for _ in range(2))
+    sizes = []
+    for i in range(8):
+        for one in (run, still):
+            one.tell(off[7 * i : 7 * i + 7], np.sin(off[7 * i : 7 * i + 7, 0]))
+            one.tell(one.ask(at_most=1), [0.3])
+        run.extend([[9.0 + i, 9.0]])  # where nothing is known
+        run.exclude([len(X[:FIRST]) + i])
+        moved, own = (one.look().posterior.basis for one in (run, still))
+        np.testing.assert_array_equal(moved, own)
+        sizes.append(len(own))
+    assert min(sizes[2:]) > 5, sizes
 
 
 def test_the_pool_that_was_given_is_not_changed() -> None:

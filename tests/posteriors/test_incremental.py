@@ -31,23 +31,30 @@ def prior(q: float, ridge: float, kernel: Kernel = ROUGH) -> NystromPosterior:
     )
 
 
-def test_numbers_are_those_of_the_generator() -> None:
-    """A slip in the shifts would make numbers of neighbouring rows alike."""
+def test_numbers_are_hashes_of_features_and_key() -> None:
+    """A slip in the shifts would make numbers of neighbouring points alike."""
     key, most = 0x0123456789ABCDEF, 1 << 64
 
-    def mixed(row: int) -> float:
-        z = (key + (row + 1) * 0x9E3779B97F4A7C15) % most
+    def mix(z: int) -> int:
+        z = (z + 0x9E3779B97F4A7C15) % most
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % most
         z = (z ^ (z >> 27)) * 0x94D049BB133111EB % most
-        return ((z ^ (z >> 31)) >> 11) / 2.0**53
+        return z ^ (z >> 31)
 
-    rows = np.array([0, 1, 2, 12_345, 10**8])
-    assert point_numbers(rows, key).tolist() == [mixed(int(row)) for row in rows]
+    def number(x: Vector) -> float:
+        words = [int.from_bytes(np.float64(v).tobytes(), "little") for v in x]
+        whole = mix(sum(mix(word ^ mix(at)) for at, word in enumerate(words)) % most)
+        return (mix(whole ^ key) >> 11) / 2.0**53
+
+    X = np.random.default_rng(0).standard_normal((5, 3))
+    assert point_numbers(X, key).tolist() == [number(x) for x in X]
+    assert point_numbers(np.array([[-0.0]]), key) == point_numbers(np.array([[0.0]]), key)
+    line = np.arange(20_000)[:, None] / 7.0
     for other in (1, 2, key):
-        numbers = point_numbers(np.arange(20_000), other)
+        numbers = point_numbers(line, other)
         assert kstest(numbers, "uniform").pvalue > 1e-4
         assert abs(np.corrcoef(numbers[1:], numbers[:-1])[0, 1]) < 4 / np.sqrt(20_000)
-    one, two = point_numbers(np.arange(20_000), 5), point_numbers(np.arange(20_000), 6)
+    one, two = point_numbers(line, 5), point_numbers(line, 6)
     assert abs(np.corrcoef(one, two)[0, 1]) < 4 / np.sqrt(20_000)
 
 
@@ -154,7 +161,7 @@ def test_who_is_left_out_stays_out_until_told_again(
         assert set(p.members.rows.tolist()) <= {*before.members.rows.tolist(), *changed.tolist()}
         if step and len(p.members) > 1:
             low = in_by(before, known, p.members.rows)
-            assert (point_numbers(p.members.rows, p.key) < low * (1 + RTOL)).all()
+            assert (point_numbers(p.members.X, p.key) < low * (1 + RTOL)).all()
         assert p.key == before.key or not step
 
 

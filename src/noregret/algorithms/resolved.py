@@ -92,11 +92,6 @@ class ResolvedSettings:
     ) -> NystromPosterior:
         """A Nyström prior with q̄ as given, else 2 for experiments and per_log·log(4t/δ)."""
         require_choice("dictionary", dictionary, get_args(DictionaryKind))
-        if dictionary == "incremental" and isinstance(self.pool, ContextPoints):
-            raise ArgumentError(
-                'dictionary="incremental" is for runs without contexts: it knows points by their '
-                'rows, which differ from context to context. Take "fresh" or "sticky".'
-            )
         if oversample is not None:
             require_positive("oversample", oversample)
         plain = oversample is not None or not self.theory

@@ -20,8 +20,9 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix, Vector, chunk_rows, positions
+from noregret.arrays import Indices, Matrix, Rows, Vector, chunk_rows, positions
 from noregret.kernels import Kernel
+from noregret.pools import hashed, mixed
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Observations, changed_since, joined, subset
 from noregret.threads import parallel_map
@@ -29,16 +30,12 @@ from noregret.threads import parallel_map
 CLOSE = 1e-5  # of the largest deviation: what is left of a new member, at least
 
 
-def point_numbers(rows: Indices, key: int) -> Vector:
-    """Return a number in [0, 1) for each row, the same for ever: a hash of row and key.
+def point_numbers(X: Rows, key: int) -> Vector:
+    """Return a number in [0, 1) for each point, the same for ever: a hash of features and key.
 
-    Source: Steele, Lea & Flood 2014, the generator SplitMix64, of which this is the row-th output.
+    Features, since rows move: points off a pool to which candidates are added, and under contexts.
     """
-    z = (rows.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z += np.uint64(key)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
+    z = mixed(hashed(X) ^ np.uint64(key))
     return np.asarray((z >> np.uint64(11)) * 2.0**-53)
 
 

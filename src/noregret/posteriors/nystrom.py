@@ -144,7 +144,7 @@ class NystromPosterior:
             rough = sample_members(estimated(p.kernel, everyone, p.ridge, q, rng), rng)
             p, some = p.rebuilt(told, subset(everyone, rough)), everyone
             chances = inclusion_probabilities(some.w, p.variances(some.X), p.ridge, q)
-        kept = np.flatnonzero(point_numbers(some.rows, p.key) < chances)
+        kept = np.flatnonzero(point_numbers(some.X, p.key) < chances)
         if not kept.size and len(some):
             kept = np.array([int(np.argmax(chances))])
         return p._moved(told, subset(some, kept))
