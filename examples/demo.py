@@ -68,7 +68,7 @@ def optimise(problem: Problem, name: str) -> Run:
     rng = np.random.default_rng(7)
     began = time.perf_counter()
     result = nr.maximize(
-        lambda row: problem.truth[row] + NOISE * rng.standard_normal(),
+        lambda row: float(problem.truth[row] + NOISE * rng.standard_normal()),
         nr.Pool(problem.X),
         algorithm=ALGORITHMS[name],
         budget=BUDGET,

@@ -272,7 +272,11 @@ def loops() -> dict[str, Run]:
     target, patience, gap = nr.Target(0.8, deviations=0.5), nr.Patience(12), nr.GapBelow(3.0)
     ask = {"kernel": nr.RBF(0.3), "noise_std": 0.3, "budget": 90}
     most, least = partial(loop, nr.maximize), partial(loop, nr.minimize)
+    visitors = [(0.1, 0.5, 0.9)[i * i % 3] for i in range(90)]
+    seeing = {"contexts": visitors, "context_kernel": nr.RBF(0.5), **ask}
     return {
+        "loop/contexts": partial(most, "named", algorithm=nr.mini_gp_ucb, **seeing),
+        "loop/contexts-min": partial(least, "plain", algorithm=nr.bbkb, **seeing),
         "loop/target": partial(most, "plain", budget=60, stop_when=target),
         "loop/patience": partial(least, "plain", budget=60, stop_when=patience),
         "loop/gap": partial(most, "plain", algorithm=nr.mini_gp_ucb, stop_when=gap, **ask),

@@ -163,8 +163,8 @@ def loop(run: Callable[..., nr.Result], name: str, **settings: Any) -> Record:
     """Let `maximize` or `minimize` have the loop."""
     p, count = problem(name), itertools.count()
 
-    def f(x: Any) -> float | Any:
-        return p.measure(x[None], next(count))[0]
+    def f(x: Any, context: float = 0.0) -> float | Any:
+        return p.measure(x[None], next(count))[0] + context
 
     result = run(f, p.domain, progress=False, **settings)
     told = f"{hashed(result.ids.tolist())} {numbers(len(result.values), result.values.sum())}"

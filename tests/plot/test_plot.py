@@ -124,6 +124,52 @@ def test_of_an_optimizer_each_candidate_counts_with_its_average(name: str) -> No
     np.testing.assert_allclose(true, np.cumsum(F.max() - F[run.ids.astype(np.int64)]), rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["average", "cumulative", "simple"])
+@pytest.mark.parametrize("goal", ["max", "min"])
+def test_under_contexts_regret_is_the_distance_to_the_best_of_each(
+    kind: Literal["average", "cumulative", "simple"], goal: Literal["max", "min"]
+) -> None:
+    """Whoever finds each visitor's best has no regret, though no candidate is best for all."""
+    run_, sign = (nr.maximize, 1) if goal == "max" else (nr.minimize, -1)
+    stream = np.random.default_rng(1).integers(0, 3, 40) / 2
+    calls = iter(range(40))
+
+    def f(row: Any, c: float) -> Any:
+        return nr.FAILED if next(calls) in (3, 9) else sign * F[(row + int(20 * c)) % 50]
+
+    run = run_(
+        f,
+        nr.Pool(X),
+        40,
+        algorithm=partial(nr.gp_ucb, kernel=KERNEL, noise_std=0.3, context_kernel=nr.RBF(0.5)),
+        contexts=stream,
+        by_id=True,
+    )
+
+    def truth(c: Vector) -> Vector:
+        return sign * np.roll(F, -int(20 * c[0]))
+
+    total, lowest, expected = 0.0, np.inf, list[float]()
+    for t, (row, c) in enumerate(zip(run.ids.tolist(), stream, strict=True)):
+        if t in (3, 9):
+            continue
+        short = max(F[(other + int(20 * c)) % 50] for other in range(50))
+        short -= F[(row + int(20 * c)) % 50]
+        total, lowest = total + short, min(lowest, short)
+        mean = total / (len(expected) + 1)
+        expected.append({"average": mean, "cumulative": total, "simple": lowest}[kind])
+    _, y = line(nr.plot.regret({"mine": run}, truth=truth, kind=kind))
+    np.testing.assert_allclose(y, expected, rtol=1e-12, atol=1e-12)
+    for true, best in ((F, None), (None, 2.0), (truth, 2.0)):
+        with pytest.raises(nr.NoRegretError, match="no best=: each context has its own"):
+            PLOT.regret(run, truth=true, best=best)
+    with pytest.raises(nr.NoRegretError, match="does not keep the context of every evaluation"):
+        PLOT.regret(run.optimizer, truth=truth)
+    for plain in (result("uniform", goal=goal), [0.3, 0.4]):
+        with pytest.raises(nr.NoRegretError, match="a run here has no contexts"):
+            PLOT.regret([run, plain], truth=truth)
+
+
 def test_named_pools_are_looked_up_by_name() -> None:
     """Truth stands in the order of the pool, ids are names."""
     pool = nr.Pool(X, names=[f"s{i}" for i in range(50)])

@@ -281,18 +281,19 @@ def test_both_take_the_same_arguments() -> None:
     names = ["f", "pool", "budget", "algorithm", "stop_when", "callback", "progress", "by_id"]
     for run in (nr.maximize, nr.minimize):
         parameters = inspect.signature(run).parameters
-        assert list(parameters) == [*names, "settings"]
+        assert list(parameters) == [*names, "contexts", "settings"]
         assert [parameters[name].kind.name for name in names[:4]] == [
             *["POSITIONAL_OR_KEYWORD"] * 3,
             "KEYWORD_ONLY",
         ]
-        defaults = {name: parameters[name].default for name in names[3:]}
+        defaults = {name: parameters[name].default for name in [*names[3:], "contexts"]}
         assert defaults == {
             "algorithm": nr.auto,
             "stop_when": None,
             "callback": None,
             "progress": True,
             "by_id": False,
+            "contexts": None,
         }
 
 

@@ -40,6 +40,23 @@ class History:
         return self._run_state.deterministic
 
     @property
+    def takes_contexts(self) -> bool:
+        """Whether every question and value is of a context, as `context_kernel=` says.
+
+        >>> opt = nr.gp_ucb(nr.Pool([[0.0], [0.5]]), kernel=nr.RBF(), noise_std=0.1,
+        ...                 context_kernel=nr.RBF())
+        >>> opt.tell([1], [0.3], context={"hour": 0.2})
+        >>> opt.takes_contexts, opt.context_names, opt.evaluated.contexts
+        (True, ('hour',), array([[0.2]]))
+        """
+        return self._run_state.points.takes_contexts
+
+    @property
+    def context_names(self) -> tuple[str, ...] | None:
+        """What the numbers of a context are called, None where they were given without names."""
+        return self._run_state.points.context_names
+
+    @property
     def unique(self) -> int:
         """Different candidates evaluated."""
         return len(self._run_state.ledger)

@@ -84,7 +84,7 @@ class Best:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluated:
-    """Every point that has a value, in the order of their first ones.
+    """Every point that has a value (under each context), in the order of their first ones.
 
     `ids` are None for points off the pool; `deviations` are those of an evaluation, from the spread
     of a point's own values, NaN where it has fewer than two. Averages are by weight: an evaluation
@@ -103,6 +103,7 @@ class Evaluated:
     averages: Vector  # (n,)
     deviations: Vector  # (n,)
     weights: Vector  # (n,) of all of its values
+    contexts: Matrix | None = None  # (n, c), as `context_names` orders them; None without contexts
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -278,4 +279,5 @@ def measured(ledger: Ledger, points: Points, units: Units) -> Evaluated:
         averages=units.outwards(ledger.averages),
         deviations=np.sqrt(ledger.variances()),
         weights=ledger.weights.copy(),
+        contexts=points.contexts_of(ledger.rows),
     )

@@ -12,8 +12,8 @@ from noregret.arrays import Vector, as_floats
 from noregret.errors import ArgumentError, require_choice, require_number
 from noregret.optimizer import Goal, Optimizer
 from noregret.plot import style
-from noregret.pools import Candidates
 from noregret.run import Result
+from noregret.run.regret import regrets, true_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,6 +50,9 @@ def regret(
     of an `Optimizer`, which keeps no single values, the average of each candidate. Failed
     evaluations are left out.
 
+    In a `Result` with contexts, each evaluation is held against the best candidate of its own
+    context: `truth` is then a function, as in `Result.regret`, and `best` is left out.
+
     >>> pool = nr.Pool([[0.0], [0.5], [1.0]])
     >>> result = nr.maximize(lambda x: x[0], pool, algorithm=nr.uniform, budget=4, seed=1)
     >>> ax = nr.plot.regret({"uniform": result}, best=1.0, kind="cumulative")
@@ -62,10 +65,9 @@ def regret(
         raise ArgumentError("regret(runs=...) holds no run.")
     named = {str(name): _several(run) for name, run in by_name.items()}
     goal = _goal([run for several in named.values() for run in several], goal)
-    true = None if truth is None else as_floats("regret(truth=...)", truth)
-    best = _best(best, true, goal)
+    best = _best(best, truth, goal)
     curves = [
-        [_curve(run, true, best, goal, kind) for run in several] for several in named.values()
+        [_curve(run, truth, best, goal, kind) for run in several] for several in named.values()
     ]
     ax = style.axes(ax)
     families = zip(named, curves, style.looks(list(named)), strict=True)
@@ -105,10 +107,9 @@ def _scale(ax: Axes, *, lowest: float, longest: int) -> None:
         ax.axhline(0.0, color=style.INK, lw=0.8)
 
 
-def _curve(run: object, truth: Vector | None, best: float, goal: Goal, kind: Kind) -> Vector:
+def _curve(run: object, truth: object, best: float | None, goal: Goal, kind: Kind) -> Vector:
     """Return the regret of a run after every evaluation."""
-    values = _values(run, truth)
-    short = best - values if goal == "max" else values - best
+    short = _short(run, truth, best, goal)
     if not len(short):
         raise ArgumentError("regret(runs=...): a run has no evaluation yet, nothing to draw.")
     if kind == "simple":
@@ -117,37 +118,49 @@ def _curve(run: object, truth: Vector | None, best: float, goal: Goal, kind: Kin
     return total / np.arange(1, len(short) + 1) if kind == "average" else total
 
 
-def _values(run: object, truth: Vector | None) -> Vector:
+def _short(run: object, truth: object, best: float | None, goal: Goal) -> Vector:
+    """Return how far every evaluation fell short, in order."""
+    optimizer = run.optimizer if isinstance(run, Result) else run
+    if isinstance(optimizer, Optimizer) and optimizer.takes_contexts:
+        if not isinstance(run, Result):
+            raise ArgumentError(
+                "regret(runs=...): an Optimizer does not keep the context of every evaluation; "
+                "give the Result of maximize or minimize, or regrets that you know, as values "
+                "below best=0."
+            )
+        if best is not None or truth is None:
+            raise ArgumentError(
+                "regret() of a run with contexts needs truth=, a function that returns the true "
+                "value of each candidate under a context, and no best=: each context has its own."
+            )
+        known = ~np.isnan(run.values)
+        assert run.contexts is not None
+        here = run.contexts[known]
+        return regrets("regret(truth=...)", truth, run.optimizer, run.ids[known], here)
+    if best is None:
+        raise ArgumentError(
+            "regret(truth=...) is a function of the context, and a run here has no contexts."
+        )
+    values = _values(run, truth)
+    return best - values if goal == "max" else values - best
+
+
+def _values(run: object, truth: object) -> Vector:
     """Return the value of every evaluation, in order."""
     if isinstance(run, Result):
         known = ~np.isnan(run.values)
         if truth is None:
             return run.values[known]
-        return _looked_up(truth, run.ids[known], run.optimizer)
+        return true_values("regret(truth=...)", truth, run.optimizer, run.ids[known])
     if not isinstance(run, Optimizer):
         return as_floats("regret(runs=...)", run)
     if truth is not None:
-        return _looked_up(truth, run.sequence, run)
+        return true_values("regret(truth=...)", truth, run, run.sequence)
     evaluated, sequence = run.evaluated, run.sequence
     average = dict(zip(evaluated.ids, evaluated.averages.tolist(), strict=True))
     ids, place = np.unique(sequence, return_inverse=True)
     values = np.array([average.get(id, np.nan) for id in ids.tolist()])[place]
     return np.asarray(values[~np.isnan(values)])
-
-
-def _looked_up(truth: Vector, ids: object, optimizer: Optimizer) -> Vector:
-    pool = optimizer.pool
-    if not isinstance(pool, Candidates):
-        raise ArgumentError(
-            "regret(truth=...) is one true value per candidate of a pool; a box has none. "
-            "Leave it out and give best=."
-        )
-    if truth.shape != (len(pool),):
-        raise ArgumentError(
-            f"regret(truth=...) must hold one true value per candidate, {len(pool)} of them, "
-            f"got shape {truth.shape}."
-        )
-    return np.asarray(truth[pool.find(ids)])
 
 
 def _several(run: object) -> list[object]:
@@ -177,11 +190,15 @@ def _goal(runs: list[object], given: Goal | None) -> Goal:
     return goals.pop() if goals else "max"
 
 
-def _best(best: float | None, truth: Vector | None, goal: Goal) -> float:
+def _best(best: float | None, truth: object, goal: Goal) -> float | None:
+    """Return the best value there is; None where it is another under each context."""
     if best is not None:
         return require_number("regret(best=...)", best)
     if truth is None:
         raise ArgumentError(
             "regret() needs best=, the best value there is, or truth=, the true value of each."
         )
-    return float(truth.max() if goal == "max" else truth.min())
+    if callable(truth):
+        return None
+    true = as_floats("regret(truth=...)", truth)
+    return float(true.max() if goal == "max" else true.min())

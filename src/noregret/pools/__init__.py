@@ -9,6 +9,7 @@ from noregret.pools.feature_scales import BitSquares, Scales, as_numbers, number
 from noregret.pools.mapped import MappedPool
 from noregret.pools.points import (
     CLOUD,
+    NO_CONTEXTS,
     NO_ROWS,
     PER_POINT,
     Picks,

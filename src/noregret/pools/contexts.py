@@ -111,6 +111,14 @@ class ContextPoints(Points):
             raise NothingToldError("no context is known yet: call ask or tell first.")
         return self.context_of(len(self.context) - 1)
 
+    @property
+    def takes_contexts(self) -> bool:
+        return True
+
+    @property
+    def context_names(self) -> tuple[str, ...] | None:
+        return self.names
+
     def in_last_context(self, X: Rows) -> Rows:
         return joined(X, self.last[None]) if len(self.context) else X[:0]
 
@@ -213,6 +221,9 @@ class ContextPoints(Points):
 
     def context_of(self, number: int) -> Vector:
         return np.asarray(self.contexts[self.context[number]])
+
+    def contexts_of(self, numbers: Indices) -> Matrix:
+        return np.asarray(self.contexts[self.context[numbers]])
 
     def extended(self, pool: Candidates) -> tuple[Points, Renumbering]:
         plain, numbers = Points.extended(self, pool)

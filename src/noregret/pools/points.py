@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Mask, Rows, Vector, stacked
+from noregret.arrays import Indices, Mask, Matrix, Rows, Vector, stacked
 from noregret.errors import ArgumentError, AskError, PoolError
 from noregret.pools.base import Candidates, Domain, Keys, require_domain
 from noregret.pools.box import Box
@@ -17,6 +17,11 @@ from noregret.pools.stored import row_numbers
 from noregret.text import counted
 
 NO_ROWS: Indices = np.empty(0, dtype=np.int64)
+NO_CONTEXTS = (
+    "this run has no contexts. Give context_kernel=... to an algorithm with a Gaussian process "
+    "over a pool, such as gp_ucb, mini_gp_ucb, bkb, bbkb or batch_thompson; auto, ts_qff, the "
+    "baselines and boxes take none."
+)
 CLOUD = 1024  # points of a box among which new ones are looked for, at least …
 PER_POINT = 16  # … and per point that is wanted
 
@@ -167,6 +172,16 @@ class Points:
         """The context that was met last, None where there are none."""
         return None
 
+    @property
+    def takes_contexts(self) -> bool:
+        """Whether points are pairs of a candidate and a context."""
+        return False
+
+    @property
+    def context_names(self) -> tuple[str, ...] | None:
+        """What the numbers of a context are called, None where they have no names."""
+        return None
+
     def in_last_context(self, X: Rows) -> Rows:
         """Return features of candidates as a kernel is given them, under the last context."""
         return X
@@ -176,11 +191,7 @@ class Points:
     ) -> Vector | None:
         """Return a context that a user gave, checked; None where there are none."""
         if context is not None:
-            raise ArgumentError(
-                f"{name}: this run has no contexts. Give context_kernel=... to an algorithm with a "
-                "Gaussian process over a pool, such as gp_ucb, mini_gp_ucb, bkb, bbkb or "
-                "batch_thompson; auto, ts_qff, the baselines and boxes take none."
-            )
+            raise ArgumentError(f"{name}: {NO_CONTEXTS}")
         return None
 
     def name_contexts(self, context: object) -> None:
@@ -204,6 +215,10 @@ class Points:
 
     def context_of(self, number: int) -> Vector | None:
         """Return the context of a point, None where there are none."""
+        return None
+
+    def contexts_of(self, numbers: Indices) -> Matrix | None:
+        """Return the context of each point, None where the run has none."""
         return None
 
     def has_context(self, context: Vector | None, number: int) -> bool:

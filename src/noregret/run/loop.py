@@ -12,17 +12,20 @@ from typing import Any, Concatenate, ParamSpec, TypeAlias, final
 import numpy as np
 
 from noregret.algorithms import auto
-from noregret.arrays import Vector
+from noregret.arrays import Matrix, Vector
 from noregret.errors import ArgumentError, ExhaustedError, TellError, require_count
 from noregret.optimizer import MOST_VALUE, Batch, Best, Certificate, Failed, Goal, Optimizer
 from noregret.optimizer.feedback import Feedback
 from noregret.policies import known_noise_std
 from noregret.pools import Domain, Keys
 from noregret.progress import Display
+from noregret.run.regret import regrets
+from noregret.run.rounds import Contexts, Rounds
 from noregret.run.stopping import Stop, Watch, as_stops
 from noregret.text import counted
 
-Objective: TypeAlias = Callable[[Vector], "float | tuple[float, float] | Failed"]
+Value: TypeAlias = "float | tuple[float, float] | Failed"
+Objective: TypeAlias = Callable[[Vector], Value] | Callable[[Vector, Any], Value]  # and a context
 ValueAndNoise: TypeAlias = "tuple[float | Failed, float | None]"  # None where it was not said
 Callback: TypeAlias = Callable[[Optimizer, Batch, "list[float | Failed]"], "bool | None"]
 Arguments = ParamSpec("Arguments")
@@ -35,13 +38,16 @@ class Result:
 
     `ids` and `values` hold every evaluation in order, NaN where it failed; `switches` counts how
     often one was of another candidate than the one before. `ended` says why the run stopped: the
-    budget, a stop (and which), the callback, or Ctrl-C.
+    budget, a stop (and which), the callback, or Ctrl-C. In a run with contexts, `contexts` holds
+    that of each evaluation, and `best` and `certificate` are asked for one.
 
     >>> result = nr.maximize(lambda x: x[0], nr.Pool([[0.0], [0.5], [1.0]]), budget=20)
     >>> result.ended, len(result.values), result.best().id, result.certificate().gap < 1.0
     ('budget spent', 20, 2, True)
     >>> result.account().partition(";")[0]
     'Exact posterior on 3 unique points'
+    >>> bool(result.regret([0.0, 0.5, 1.0])[-1] == 0.0)
+    True
     """
 
     optimizer: Optimizer
@@ -49,14 +55,34 @@ class Result:
     values: Vector
     ended: str
     switches: int
+    contexts: Matrix | None = None  # (T, c), by name in the order of `optimizer.context_names`
 
-    def best(self) -> Best:
-        """Return the recommended candidate."""
-        return self.optimizer.best()
+    def best(self, *, context: object = None) -> Best:
+        """Return the recommended candidate, under a context where the run has some."""
+        return self.optimizer.best(context=context)
 
-    def certificate(self) -> Certificate:
+    def certificate(self, *, context: object = None) -> Certificate:
         """Return how far the recommendation can be from the true best."""
-        return self.optimizer.certificate()
+        return self.optimizer.certificate(context=context)
+
+    def regret(self, truth: object) -> Vector:
+        """Return how far each evaluation fell short of the best candidate, NaN where it failed.
+
+        `truth` is one true value per candidate of the pool. In a run with contexts it is a function
+        that returns these under a context, given as numbers in order or by name as the run's were;
+        each evaluation is held against the best candidate of its own context, and `truth` called
+        once for each that differs.
+
+        >>> result = nr.maximize(lambda x, c: -abs(x[0] - c), nr.Pool([[0.0], [1.0]]), budget=30,
+        ...                      contexts=[0, 1] * 15, algorithm=nr.gp_ucb, kernel=nr.RBF(0.1),
+        ...                      noise_std=0.1, context_kernel=nr.RBF(0.1))
+        >>> result.regret(lambda c: [-c[0], c[0] - 1.0])[-4:]
+        array([0., 0., 0., 0.])
+        >>> result.best(context=[1]).id
+        1
+        """
+        found = regrets("regret(truth)", truth, self.optimizer, self.ids, self.contexts)
+        return np.where(np.isnan(self.values), np.nan, found)
 
     def account(self) -> str:
         """Say what was done and why, what was learned for that, and what it guarantees."""
@@ -68,7 +94,10 @@ class Result:
         return self.account()
 
     def __str__(self) -> str:
-        found = f"best {self.best()}" if self.optimizer.evaluations else "nothing measured"
+        found = "nothing measured"
+        if self.optimizer.evaluations:
+            by_context = self.optimizer.takes_contexts
+            found = f"best {'depends on the context' if by_context else self.best()}"
         spent = counted(len(self.values), "evaluation")
         failed = int(np.isnan(self.values).sum())
         ended = f"{failed} failed; {self.ended}" if failed else self.ended
@@ -87,6 +116,7 @@ def _optimize(
     callback: Callback | None = None,
     progress: bool = True,
     by_id: bool = False,
+    contexts: Contexts | None = None,
     **settings: object,
 ) -> Result:
     stops = as_stops(stop_when)
@@ -104,15 +134,18 @@ def _optimize(
         )
     require_count("budget", budget)
     optimizer = algorithm(pool, goal=goal, **settings)
+    rounds = Rounds(contexts, optimizer, budget - optimizer.spent)
     history, watch = _History(optimizer), Watch(stops, optimizer)
     with Display("evaluations", total=budget, shown=progress) as display:
         try:
             ended = watch.ended()  # a history may be enough
             while ended is None and optimizer.spent < budget:
-                batch = optimizer.ask(at_most=budget - optimizer.spent)
+                batch = rounds.ask(budget - optimizer.spent)
+                if batch is None:
+                    return history.result("no more contexts")
                 found = list[ValueAndNoise]()
                 try:
-                    _evaluate(f, batch, by_id, found, history, display)
+                    _evaluate(rounds.measure(f), batch, by_id, found, history, display)
                 finally:  # what was measured is kept, whatever ended it
                     told = history.tell(batch[: len(found)], found)
                 if callback is not None and callback(optimizer, batch, told):
@@ -153,6 +186,12 @@ def maximize(*given: Any, **settings: Any) -> Result:
     called after every batch and ends the run by returning True. Ctrl-C ends it too, keeping every
     value told; an exception in `f` carries what was found as `error.result`.
 
+    Where what is best depends on a context that is given and not chosen (a visitor, a machine),
+    `contexts` says it of each evaluation, in order: an array, any iterable, or a function from the
+    round (0, 1, …) to its context. f is then called with candidate and context. Every round is
+    a question of its own, among all candidates under its context: of an algorithm that is given a
+    `context_kernel`.
+
     >>> pool = nr.Pool([[x / 100] for x in range(101)])
     >>> result = nr.maximize(lambda x: -((x[0] - 0.7) ** 2), pool, algorithm=nr.mini_gp_ucb,
     ...                      budget=60, kernel=nr.RBF(0.2), noise_std=0.01)
@@ -179,6 +218,7 @@ class _History:
     def __init__(self, optimizer: Optimizer) -> None:
         self._optimizer = optimizer
         self._ids: list[Keys] = []  # one array per tell
+        self._contexts: list[Matrix] = []  # that of each tell, where there are some
         self._values: list[float] = []
         self._switches = 0
         self._usual = known_noise_std(optimizer.policy)  # of an evaluation of which none is said
@@ -200,13 +240,19 @@ class _History:
         self._switches += int(np.count_nonzero(runs[1:] != runs[:-1]))
         self._last = runs[-1:]
         self._ids.append(part.sequence)
+        if part.context is not None:
+            self._contexts.append(np.tile(part.context, (len(part), 1)))
         self._values.extend(math.nan if isinstance(value, Failed) else value for value in told)
         return told
 
     def result(self, ended: str) -> Result:
         none: Keys = np.empty(0, dtype=np.int64)
         keys: Keys = np.concatenate(self._ids) if self._ids else none  # type: ignore[assignment]  # of one kind
-        return Result(self._optimizer, keys, np.array(self._values), ended, self._switches)
+        contexts = np.empty((0, 0)) if self._optimizer.takes_contexts else None
+        if self._contexts:
+            contexts = np.concatenate(self._contexts)
+        values = np.array(self._values)
+        return Result(self._optimizer, keys, values, ended, self._switches, contexts)
 
 
 def _evaluate(

@@ -213,6 +213,12 @@ class Watch:
     """The stops of one run, and what each remembers."""
 
     def __init__(self, stops: tuple[Stop[Any], ...], optimizer: Optimizer) -> None:
+        if stops and optimizer.takes_contexts:
+            raise ArgumentError(
+                f"stop_when={stops[0]!r} looks at the recommendation, of which a run with contexts "
+                "has one for each. For conditions of your own return True from callback=, which "
+                "can look at optimizer.best(context=...)."
+            )
         self._stops, self._optimizer = stops, optimizer
         look = Look(optimizer)
         self._memories: list[Any] = [stop.begin(look) for stop in stops]
