@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from evaluation.coverage import lengthscale
 from evaluation.coverage.cases import CASES, DELTA, Outcome, run
-from evaluation.reports.markdown import into_page, table, write_numbers
+from evaluation.reports.markdown import into_page, rounded, table, write_numbers
 from evaluation.runs.options import are_known
 
-RUNS, QUICK = 200, 3
+RUNS, QUICK, LENGTHSCALE = 200, 3, "lengthscale"
 NARROW = 0.25  # of the band: what so narrow a one would cover, for comparison
 HEAD = (
     "algorithm",
@@ -62,23 +63,46 @@ def section(found: Outcomes) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Do what the command line asks for; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m evaluation.coverage", description=__doc__)
-    parser.add_argument("case", nargs="*", help=f"of {', '.join(CASES)}; all if none is given")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK} runs each, nothing written")
+    names = (*CASES, LENGTHSCALE)
+    parser.add_argument("case", nargs="*", help=f"of {', '.join(names)}; all if none is given")
+    parser.add_argument("--quick", action="store_true", help="a few runs each, nothing written")
     parser.add_argument("--out", type=Path, default=Path("docs/results"))
     given = parser.parse_args(arguments)
-    if not are_known("no case", given.case, CASES):
+    if not are_known("no case", given.case, names):
         return 2
-    path = given.out / "coverage" / "results.json"
+    chosen = given.case or names
+    cover([name for name in CASES if name in chosen], given.out, quick=given.quick)
+    if LENGTHSCALE in chosen:
+        guess_too_long(given.out, quick=given.quick)
+    return 0
+
+
+def cover(names: list[str], out: Path, *, quick: bool) -> None:
+    """Run cases, and write each as soon as it is known."""
+    path = out / "coverage" / "results.json"
     kept = json.loads(path.read_text()) if path.exists() else {}
     found: Outcomes = {name: [Outcome(**one) for one in runs] for name, runs in kept.items()}
-    for name in given.case or CASES:
-        found[name] = [run(CASES[name], seed) for seed in range(QUICK if given.quick else RUNS)]
+    for name in names:
+        found[name] = [run(CASES[name], seed) for seed in range(QUICK if quick else RUNS)]
         print(*row(name, found[name]), sep=" | ", flush=True)
-        if not given.quick:
+        if not quick:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_numbers(path, {name: [asdict(one) for one in found[name]] for name in found})
-            into_page(given.out / "coverage.md", "coverage", section(found))
-    return 0
+            into_page(out / "coverage.md", "coverage", section(found))
+
+
+def guess_too_long(out: Path, *, quick: bool) -> None:
+    """Run on a lengthscale that is too long, by each kind of norm bound."""
+    seeds = range(lengthscale.QUICK if quick else lengthscale.RUNS)
+    found = {name: [lengthscale.run(name, seed) for seed in seeds] for name in lengthscale.BOUNDS}
+    print(lengthscale.section(found))
+    if not quick:
+        path = out / "coverage" / "lengthscale.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_numbers(
+            path, {name: [rounded(asdict(one)) for one in runs] for name, runs in found.items()}
+        )
+        into_page(out / "coverage.md", LENGTHSCALE, lengthscale.section(found))
 
 
 if __name__ == "__main__":
