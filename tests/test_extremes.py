@@ -15,7 +15,7 @@ from noregret.errors import NumericalWarning
 from noregret.kernels import Kernel
 from noregret.posterior_caches import ExactCache, Work
 from noregret.posteriors import ExactPosterior
-from slow_references import pool_of, searched_fully
+from slow_search import pool_of, searched_fully
 from strategies import MODELS, Diary, equals_refactorised, exact_prior, rounding
 
 BASELINES: dict[str, Callable[..., nr.Optimizer]] = {

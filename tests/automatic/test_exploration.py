@@ -19,7 +19,7 @@ from noregret.policies import Bandit, Proposal
 from noregret.pools import NO_ROWS, Points
 from noregret.posteriors import ExactPosterior, Observations, sample_functions
 from noregret.search import Enumeration
-from slow_references import FullSearch
+from slow_search import FullSearch
 from strategies import Diary
 
 X = np.random.default_rng(0).random((80, 2))

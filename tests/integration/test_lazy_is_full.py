@@ -15,7 +15,7 @@ from noregret.arrays import Indices, Matrix, Vector
 from noregret.errors import ExhaustedError
 from noregret.kernels import Kernel
 from noregret.search import Enumeration, pool_ranking
-from slow_references import FullSearch, searched_fully, swapped
+from slow_search import FullSearch, searched_fully, swapped
 from strategies import MODELS, kernels
 
 every_algorithm = pytest.mark.parametrize("name", MODELS)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.policies import Purpose, stream
 from noregret.posteriors.incremental import point_numbers
-from slow_references import StepByStepBBKB, improvement, swapped, upper
+from slow_references import StepByStepBBKB, improvement, upper
+from slow_search import swapped
 from strategies import RKHSProblem, drive, rkhs_problem, rounds
 
 seeds = st.integers(0, 2**20)

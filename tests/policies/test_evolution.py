@@ -13,7 +13,7 @@ from noregret.arrays import Matrix, Vector
 from noregret.policies import Purpose, stream
 from noregret.policies.evolution import Population
 from noregret.posteriors import Observations
-from slow_references import nearest, siblings
+from slow_search import nearest, siblings
 
 GRID = np.array(list(itertools.product(range(4), repeat=3)), dtype=np.float64)
 ONE_HOT = np.eye(4)[GRID.astype(np.int64)].reshape(len(GRID), -1)

@@ -16,7 +16,7 @@ from noregret.errors import ArgumentError
 from noregret.policies import as_groups, evolution
 from noregret.policies.evolution import Groups, Kin, stepped
 from noregret.pools import BitSquares, Points, Scales, numbers
-from slow_references import distances, nearest, siblings
+from slow_search import distances, nearest, siblings
 
 
 def kin_of(X: Matrix, groups: Groups | None = None, neighbours: int = 4) -> Kin:

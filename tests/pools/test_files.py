@@ -24,7 +24,7 @@ from noregret import progress as bars
 from noregret.errors import ArgumentError, PoolError
 from noregret.pools.tables.scan import scan_table
 from noregret.pools.tables.sources import csv_source, parquet_source
-from strategies import TABLE, Table, by_hand, tables
+from table_strategies import TABLE, Table, by_hand, tables
 
 
 def write_csv(table: Table, path: Path) -> None:

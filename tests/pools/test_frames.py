@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import ArgumentError, PoolError
-from strategies import MAKERS, TABLE, Table, by_hand, tables
+from table_strategies import MAKERS, TABLE, Table, by_hand, tables
 
 every_library = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 

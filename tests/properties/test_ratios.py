@@ -13,7 +13,8 @@ from noregret.arrays import Indices, Mask, Vector
 from noregret.batching import Choice, Opening
 from noregret.batching.local_bound import LocalSums
 from noregret.posteriors import ExactPosterior, NystromPosterior, Posterior
-from slow_references import DenseGP, DenseNystrom, FullRanking, local_ratios, repeated
+from slow_references import DenseGP, DenseNystrom, repeated
+from slow_search import FullRanking, local_ratios
 from strategies import Scene, one, scenes
 
 RTOL = 1e-6  # ratios of variances of the order of 1e-3 of the prior, in float64

@@ -24,7 +24,7 @@ from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.search import BoxSearch
 from noregret.search.box import of_acquisition
 from noregret.search.box_ascent import APART, Ascent
-from slow_references import swapped
+from slow_search import swapped
 from strategies import Scene, no_rng, scenes
 
 NOBODY = np.zeros(0, dtype=np.bool_)

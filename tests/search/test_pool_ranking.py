@@ -15,7 +15,7 @@ from noregret.arrays import Matrix
 from noregret.pools import Points
 from noregret.posteriors import ExactPosterior, Observations, Posterior
 from noregret.search import Enumeration, Ranking
-from slow_references import ranked
+from slow_search import ranked
 from strategies import Diary, Scene, scenes
 
 KG = nr.KnowledgeGradient(ahead=50.0, noise=0.1)

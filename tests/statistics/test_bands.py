@@ -19,7 +19,7 @@ import noregret as nr
 from noregret.arrays import Vector
 from noregret.posteriors import NystromPosterior, Observations
 from noregret.widths import Information, WidthInputs
-from slow_references import swapped
+from slow_search import swapped
 from strategies import RKHSProblem, exact_prior, rkhs_problem, rounds, told
 
 DELTA = 0.2
