@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 common = settings(
@@ -19,3 +21,17 @@ settings.register_profile(
     "unshrunk", common, max_examples=100, phases=[Phase.explicit, Phase.generate]
 )
 settings.load_profile(os.environ.get("NOREGRET_CASES", "few"))
+
+
+@pytest.fixture
+def closed() -> Iterator[None]:
+    """Figures cost memory until they are closed; the style must be as it was."""
+    import matplotlib as mpl
+    from matplotlib import pyplot as plt
+
+    mpl.use("Agg")
+    plt.close("all")  # what an example of the docs has drawn
+    before = dict(mpl.rcParams)
+    yield
+    plt.close("all")
+    assert dict(mpl.rcParams) == before

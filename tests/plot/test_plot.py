@@ -19,6 +19,8 @@ from noregret.arrays import Vector
 from noregret.plot import batch_sizes, style
 from noregret.testing.base import play
 
+pytestmark = pytest.mark.usefixtures("closed")
+
 PLOT: Any = nr.plot  # of which wrong things are asked
 
 

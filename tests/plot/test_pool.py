@@ -13,6 +13,8 @@ import noregret as nr
 from drawn import KERNEL, F, X, labelled, xy
 from noregret.plot import pool, projections, style
 
+pytestmark = pytest.mark.usefixtures("closed")
+
 
 @pytest.mark.parametrize("goal", ["max", "min"])
 def test_a_plane_holds_every_candidate_in_its_colour(goal: Literal["max", "min"]) -> None:

@@ -12,6 +12,8 @@ import noregret as nr
 from drawn import ALGORITHMS, KERNEL, LINE, corners, labelled, line, xy
 from noregret.plot import style
 
+pytestmark = pytest.mark.usefixtures("closed")
+
 
 @pytest.mark.parametrize("goal", ["max", "min"])
 @pytest.mark.parametrize("name", ["mini_gp_ucb", "bbkb"])

@@ -15,6 +15,7 @@ from noregret.arrays import Vector
 from noregret.plot.regret_curves import LABELS, POINTS
 
 PLOT: Any = nr.plot  # of which wrong things are asked
+pytestmark = pytest.mark.usefixtures("closed")
 
 
 @pytest.mark.parametrize("kind", ["average", "cumulative", "simple"])
@@ -105,8 +106,6 @@ def test_under_contexts_regret_is_the_distance_to_the_best_of_each(
     for plain in (result("uniform", goal=goal), [0.3, 0.4]):
         with pytest.raises(nr.NoRegretError, match="a run here has no contexts"):
             PLOT.regret([run, plain], truth=truth)
-
-
 
 
 def test_named_pools_are_looked_up_by_name() -> None:
