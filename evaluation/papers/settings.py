@@ -36,7 +36,7 @@ def sweep(figure: str, *, quick: bool = False) -> tuple[Line, ...]:
       each of which the better third goes on;
     - `on.<problem>`: what is different on a problem;
     - `fewer.<method>`: repetitions of a method that would take too long, or a list of them, one
-      for each value of `each`;
+      for each value of `each`, or of `history` where there is no `each`;
     - `quick`: what is different in a quick run.
     """
     if not figure:  # computed at once
@@ -48,8 +48,8 @@ def sweep(figure: str, *, quick: bool = False) -> tuple[Line, ...]:
     problems = [*chain.from_iterable(named)]
     argument, values = next(iter(whole.get("each", {"": [0.0]}).items()))
     lines = []
-    for problem, history, (at, value) in product(
-        problems, whole.get("history", [0]), enumerate(values)
+    for problem, (late, history), (at, value) in product(
+        problems, enumerate(whole.get("history", [0])), enumerate(values)
     ):
         here, quickly = whole.get("on", {}).get(problem, {}), whole.get("quick", {})
         table: dict[str, Any] = {**whole, **here, **(quickly if quick else {})}
@@ -62,15 +62,15 @@ def sweep(figure: str, *, quick: bool = False) -> tuple[Line, ...]:
         for label in table["methods"]:
             own = table.get("set", {}).get(problem, {}).get(label, {})
             fewer = table.get("fewer", {}).get(label, table["repetitions"])
+            if isinstance(fewer, list):
+                fewer = fewer[at if argument else late]
             lines.append(
                 Line(
                     problem=problem,
                     label=label,
                     settings=_grid(held["methods"][label], given, table.get("tune", {}), own),
                     horizon=table["horizon"],
-                    repetitions=min(
-                        fewer[at] if isinstance(fewer, list) else fewer, table["repetitions"]
-                    ),
+                    repetitions=min(fewer, table["repetitions"]),
                     tuning=table.get("tuning", 1),
                     rounds=tuple(table.get("rounds", [])),
                     history=history,

@@ -192,3 +192,19 @@ def test_what_is_published_is_whole(name: str) -> None:
         assert claim["measured"] in page
     for line in numbers["lines"]:
         assert line["repetitions"] >= 1
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_is_published_is_what_the_settings_ask_for(name: str) -> None:
+    """The command under a figure makes that figure again, no other: as many runs, of the same."""
+    plate = PLATES[name]
+    asked = [line for line in sweep(plate.runs) if line.history in plate.histories]
+    shown = json.loads((RESULTS / f"{name}.json").read_text())["lines"]
+    if {line.problem for line in asked} != {one["problem"] for one in shown}:
+        pytest.skip("other problems are at hand than were run")
+    where = ("problem", "panel", "history", "horizon", "repetitions")
+    assert [(line.label, *(getattr(line, key) for key in where)) for line in asked] == [
+        (one["method"], *(one[key] for key in where)) for one in shown
+    ]
+    for line, one in zip(asked, shown, strict=True):
+        assert one["setting"] in line.settings
