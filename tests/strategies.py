@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import noregret as nr
@@ -64,6 +65,10 @@ MODELS: dict[str, Callable[..., nr.Optimizer]] = {
 }
 Model = TypeVar("Model", ExactPosterior, NystromPosterior)
 RTOL = 1e-8  # of algebra in float64 on a few dozen well-conditioned points
+
+
+# Where one example is a whole run, of hundreds of choices, sixty of them are many.
+whole_runs = settings(max_examples=min(60, settings().max_examples))
 
 
 @dataclass(frozen=True)

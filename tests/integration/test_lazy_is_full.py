@@ -16,7 +16,7 @@ from noregret.errors import ExhaustedError
 from noregret.kernels import Kernel
 from noregret.search import Enumeration, pool_ranking
 from slow_search import FullSearch, searched_fully, swapped
-from strategies import MODELS, kernels
+from strategies import MODELS, kernels, whole_runs
 
 every_algorithm = pytest.mark.parametrize("name", MODELS)
 
@@ -99,6 +99,7 @@ def asked(optimizer: nr.Optimizer, most: int, worker: str) -> nr.Batch | None:
 
 
 @every_algorithm
+@whole_runs
 @given(stories(), st.sampled_from([1, 2, 5, 64]), st.sampled_from([0, 2, 8, 1000]))
 def test_lazy_runs_are_full_runs(name: str, story: Story, few: int, columns: int) -> None:
     """A choice that laziness changed would void the guarantees, and no one would see it.
@@ -115,6 +116,7 @@ def test_lazy_runs_are_full_runs(name: str, story: Story, few: int, columns: int
 
 
 @every_algorithm
+@whole_runs
 @given(stories(), st.sampled_from([1, 2, 5]), st.sampled_from([1, 2, 64]))
 def test_lazy_runs_under_a_cap_are_full_runs(name: str, story: Story, most: int, few: int) -> None:
     """Whoever is closed in the middle of a batch must neither win again nor hide the next best."""
@@ -125,6 +127,7 @@ def test_lazy_runs_under_a_cap_are_full_runs(name: str, story: Story, most: int,
 
 
 @every_algorithm
+@whole_runs
 @given(stories())
 def test_looking_changes_no_later_choice(name: str, story: Story) -> None:
     """A dashboard that shows best() and the certificate must not steer the run it shows.

@@ -15,7 +15,7 @@ from noregret.policies import Purpose, stream
 from noregret.posteriors.incremental import point_numbers
 from slow_references import StepByStepBBKB, improvement, upper
 from slow_search import swapped
-from strategies import RKHSProblem, drive, rkhs_problem, rounds
+from strategies import RKHSProblem, drive, rkhs_problem, rounds, whole_runs
 
 seeds = st.integers(0, 2**20)
 
@@ -55,6 +55,7 @@ def test_gp_bucb_by_ratio_is_bbkb_on_the_exact_posterior(
     np.testing.assert_array_equal(drive(bucb, p, 40, seed), drive(twin, p, 40, seed))
 
 
+@whole_runs
 @given(seeds, st.sampled_from(["ucb", "ei"]))
 def test_mini_with_count_1_is_the_plain_algorithm(seed: int, kind: str) -> None:
     """MINI changes how often, never what."""
@@ -65,6 +66,7 @@ def test_mini_with_count_1_is_the_plain_algorithm(seed: int, kind: str) -> None:
     np.testing.assert_array_equal(drive(one, p, 30, seed), drive(other, p, 30, seed, at_most=1))
 
 
+@whole_runs
 @given(seeds)
 def test_mini_takes_any_acquisition(seed: int) -> None:
     """`mini_gp_ucb` is `mini` with UCB."""

@@ -19,6 +19,7 @@ from noregret.arrays import Matrix, Rows, Vector
 from noregret.kernels import InContext
 from noregret.optimizer import Batch
 from small_optimizers import refused, refused_by
+from strategies import whole_runs
 
 N = 25
 X = np.random.default_rng(4).random((N, 2))
@@ -167,6 +168,7 @@ def test_choices_are_those_among_all_pairs_of_the_context(name: str, tmp_path: P
     both(name, STORY, tmp_path)
 
 
+@whole_runs
 @given(
     st.lists(
         st.tuples(

@@ -27,6 +27,7 @@ from small_optimizers import (
     refused,
     refused_by,
 )
+from strategies import whole_runs
 
 FIRST, LAST = 30, 48  # candidates at first and in the end; the corners of all lie in the first
 X = np.concatenate([[[0.0, 0.0], [1.0, 1.0]], np.random.default_rng(9).random((LAST - 2, 2))])
@@ -165,6 +166,7 @@ def test_the_next_choice_is_that_of_a_fresh_run_told_the_same(name: str) -> None
     assert run.certificate().reachable == pytest.approx(fresh.certificate().reachable)
 
 
+@whole_runs
 @given(st.lists(st.sampled_from(["ask", "part", "off", "more", "exclude", "look"]), max_size=25))
 def test_any_story_is_that_over_all_candidates(story: list[str]) -> None:
     """Whatever happens between two extensions, of one candidate each or of several."""
