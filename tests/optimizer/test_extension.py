@@ -2,97 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.arrays import Indices, Matrix, Rows, Vector
+from noregret.arrays import Vector
 from noregret.automatic import AutoPolicy
-from noregret.pools import Extensible
 from noregret.widths import BKBWidth
+from restricted_policies import Restricted, RestrictedModel
+from small_extensions import ALL, FIRST, LAST, X, made
 from small_optimizers import (
     BASELINES,
-    DRAWING,
-    KERNEL,
     MODELS,
-    refused,
-    refused_by,
 )
 from strategies import whole_runs
 
-FIRST, LAST = 30, 48  # candidates at first and in the end; the corners of all lie in the first
-X = np.concatenate([[[0.0, 0.0], [1.0, 1.0]], np.random.default_rng(9).random((LAST - 2, 2))])
 F = np.sin(4 * X[:, 0]) + np.cos(5 * X[:, 1])
 OFF = np.array([X[40], [0.31, 0.62]])  # a later candidate, and a point that never is one
-GROWING: dict[str, Callable[..., nr.Optimizer]] = {
-    "mini-grow": partial(nr.mini_gp_ucb, norm_bound="grow", limit=8.0),
-    "bbkb-grow": partial(nr.bbkb, norm_bound="grow", limit=8.0),
-    "bbkb-incremental": partial(nr.bbkb, dictionary="incremental", limit=8.0),
-    "mini-incremental": partial(
-        nr.mini, acquisition=nr.UCB(), posterior="nystrom", dictionary="incremental"
-    ),
-}
-ALL: dict[str, Callable[..., nr.Optimizer]] = {
-    **MODELS,
-    **DRAWING,
-    **BASELINES,
-    **GROWING,
-    "auto": nr.auto,
-}
 every = pytest.mark.parametrize("name", ALL)
 
 
-@dataclass(eq=False)
-class Withheld:
-    """The slow twin: a policy over all candidates that is shown only the first few as open."""
-
-    inner: Any
-    shown: int
-
-    def begin(self) -> Any:
-        return self.inner.begin()
-
-    def vet(self, X: Rows) -> None:
-        self.inner.vet(X)
-
-    def propose(self, state: Any, evidence: Any, room: int) -> Any:
-        return self.inner.propose(state, self._hidden(evidence), room)
-
-    def _hidden(self, evidence: Any) -> Any:
-        hidden = np.arange(len(evidence.excluded)) >= self.shown
-        return replace(evidence, excluded=evidence.excluded | hidden)
-
-
-class WithheldModel(Withheld):
-    def look(self, state: Any, evidence: Any) -> Any:
-        return self.inner.look(state, self._hidden(evidence))
-
-
-def made(name: str, pool: nr.Pool, **settings: Any) -> nr.Optimizer:
-    if name in BASELINES or name == "auto":
-        optimizer: nr.Optimizer = ALL[name](pool, **settings)
-    else:
-        optimizer = ALL[name](pool, kernel=KERNEL, noise_std=1.0, **settings)
-    return optimizer
-
-
-def both(name: str) -> tuple[nr.Optimizer, nr.Optimizer, Withheld]:
+def both(name: str) -> tuple[nr.Optimizer, nr.Optimizer, Restricted]:
     """A run over the first candidates, and its twin over all of them."""
     small, whole = made(name, nr.Pool(X[:FIRST])), made(name, nr.Pool(X))
     policy: Any = whole.policy
     if name == "auto":  # which measures features in the ranges that they had at the start
         assert isinstance(small.policy, AutoPolicy)
         policy = replace(small.policy, search=policy.search)
-    twin = (Withheld if name in BASELINES else WithheldModel)(policy, FIRST)
+    twin = (Restricted if name in BASELINES else RestrictedModel)(policy, slice(FIRST))
     return small, nr.Optimizer(nr.Pool(X), twin), twin
 
 
@@ -112,10 +55,10 @@ def test_choices_are_those_over_a_pool_that_had_them_all_along(name: str, tmp_pa
     chosen: list[list[list[int]]] = [[], []]
     for i in range(26):
         if i == 11:
-            twin.shown = 40
+            twin.shown = slice(40)
             run.extend(X[FIRST:40])
         if i == 14:
-            twin.shown = LAST
+            twin.shown = slice(LAST)
             run.extend(nr.Pool(X[40:]))
             run.save(tmp_path / "run")
             run = nr.load(tmp_path / "run", pool=nr.Pool(X))
@@ -173,10 +116,10 @@ def test_any_story_is_that_over_all_candidates(story: list[str]) -> None:
     for name in ("gp_bucb-local", "bbkb-local"):
         run, slow, twin = both(name)
         for i, event in enumerate([*story, "more", "ask", "ask"]):
-            if event == "more" and twin.shown < LAST:
-                many = min(1 + i % 3, LAST - twin.shown)
-                run.extend(X[twin.shown : twin.shown + many])
-                twin.shown += many
+            now = twin.shown.stop
+            if event == "more" and now < LAST:
+                twin.shown = slice(min(now + 1 + i % 3, LAST))
+                run.extend(X[now:][: 1 + i % 3])
             for one in (run, slow):
                 if event == "off":
                     one.tell(X[[LAST - 1 - i % 5]], [0.2 * i])
@@ -307,163 +250,3 @@ def test_a_dictionary_does_not_mind_that_points_off_the_pool_are_renumbered() ->
         np.testing.assert_array_equal(moved, own)
         sizes.append(len(own))
     assert min(sizes[2:]) > 5, sizes
-
-
-def test_the_pool_that_was_given_is_not_changed() -> None:
-    """Another run may be on it, and extend it in its own way."""
-    pool = nr.Pool(X[:FIRST])
-    print_ = pool.fingerprint()
-    one, other = made("gp_ucb", pool), made("gp_ucb", pool)
-    one.extend(X[FIRST:40])
-    other.extend(X[40:])
-    one.extend(X[40:])
-    assert (len(pool), pool.fingerprint()) == (FIRST, print_)
-    assert one.pool.fingerprint() == nr.Pool(X).fingerprint()
-    assert other.pool.fingerprint() == nr.Pool(np.delete(X, range(FIRST, 40), 0)).fingerprint()
-
-
-def test_a_saved_run_wants_the_whole_pool(tmp_path: Path) -> None:
-    run = made("mini_gp_ucb", nr.Pool(X[:FIRST]))
-    run.extend(X[FIRST:])
-    run.save(tmp_path / "run")
-    with refused("another pool"):
-        nr.load(tmp_path / "run", pool=nr.Pool(X[:FIRST]))
-    assert nr.load(tmp_path / "run", pool=run.pool).peek().ids == run.peek().ids
-
-
-FRAME = pa.table({"id": ["a", "b", "c"], "salt": ["KF", "CsF", "KF"], "heat": [20.0, 40.0, 80.0]})
-WRONG: dict[str, tuple[Callable[[], Any], object, object, str]] = {
-    "nan": (lambda: nr.Pool(X), [[0.1, np.nan]], None, r"extend\(more\) must be finite"),
-    "width": (lambda: nr.Pool(X), [[0.1, 0.2, 0.3]], None, r"extend\(more\).*2 columns, got 3"),
-    "nothing": (lambda: nr.Pool(X), np.empty((0, 2)), None, "at least one candidate"),
-    "words": (lambda: nr.Pool(X), [["a", "b"]], None, r"extend\(more\) must hold numbers"),
-    "names too many": (lambda: nr.Pool(X), X[:1], ["a"], "has no names.*from 48 on"),
-    "no names": (lambda: nr.Pool(X[:1], names=["a"]), X[:1], None, "need one each"),
-    "again": (lambda: nr.Pool(X[:2], names=["a", "b"]), X[:1], ["b"], "a candidate 'b' already"),
-    "twice": (lambda: nr.Pool(X[:1], names=["a"]), X[:2], ["b", "b"], r"extend\(names=...\).*uniq"),
-    "few": (lambda: nr.Pool(X[:1], names=["a"]), X[:2], ["b"], "1 names for 2 candidates"),
-    "numbers": (lambda: nr.Pool(X[:1], names=["a"]), X[:1], [7], "must be like the names"),
-    "column": (
-        lambda: nr.Pool.from_frame(FRAME, name="id"),
-        FRAME.drop(["salt"]),
-        None,
-        r"extend\(more\) must have one column 'salt'",
-    ),
-    "level": (
-        lambda: nr.Pool.from_frame(FRAME, name="id"),
-        pa.table({"id": ["d"], "salt": ["LiF"], "heat": [1.0]}),
-        None,
-        "row 0 has 'LiF' in column 'salt'.*one of the pool's levels",
-    ),
-    "missing": (
-        lambda: nr.Pool.from_frame(FRAME, name="id"),
-        pa.table({"id": ["d", "e"], "salt": ["KF", "KF"], "heat": [1.0, None]}),
-        None,
-        "row 1 has None in column 'heat'",
-    ),
-    "none of a table": (
-        lambda: nr.Pool.from_frame(FRAME, name="id"),
-        FRAME.slice(0, 0),
-        None,
-        "needs at least one candidate, got none",
-    ),
-    "unnamed": (
-        lambda: nr.Pool.from_frame(FRAME, name="id"),
-        pa.table({"salt": ["KF"], "heat": [1.0]}),
-        None,
-        "must have one column 'id'",
-    ),
-    "null name": (
-        lambda: nr.Pool.from_frame(FRAME, name="id"),
-        pa.table({"id": ["d", None], "salt": ["KF", "KF"], "heat": [1.0, 2.0]}),
-        None,
-        "row 1 has no name in column 'id'",
-    ),
-    "float names": (
-        lambda: nr.Pool.from_frame(FRAME, name="id"),
-        pa.table({"id": [0.5], "salt": ["KF"], "heat": [1.0]}),
-        None,
-        "names must be strings or whole numbers",
-    ),
-    "other table": (
-        lambda: nr.Pool.from_frame(FRAME, name="id"),
-        nr.Pool.from_frame(FRAME.slice(0, 2), features=["heat", "salt"], name="id"),
-        None,
-        "must have the features of the pool",
-    ),
-    "bits": (
-        lambda: nr.BitPool([[0, 1, 1]]),
-        [[0, 1]],
-        None,
-        r"extend\(more\) must have 3 columns",
-    ),
-    "twos": (lambda: nr.BitPool([[0, 1, 1]]), [[0, 1, 2]], None, "0 and 1 only"),
-    "fewer bits": (lambda: nr.BitPool([[0, 1, 1]]), nr.BitPool([[0, 1]]), None, "must have 3 bits"),
-    "box": (lambda: nr.Box([(0, 1)]), [[0.3]], None, "a box holds all points between its bounds"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_what_cannot_be_added_is_refused_and_changes_nothing(case: str, tmp_path: Path) -> None:
-    """As when the pool was made: what is wrong is named, and the run is what it was."""
-    make, more, names, match = WRONG[case]
-    run = nr.uniform(make())
-    with refused_by(run, tmp_path, match):
-        run.extend(more, names=names)
-
-
-def test_a_kernel_looks_at_new_candidates_before_they_are_taken(tmp_path: Path) -> None:
-    gram = nr.Precomputed(np.eye(3))
-    run = nr.gp_ucb(nr.Pool.numbered(2), kernel=gram, noise_std=1.0)
-    run.extend([[2.0]])
-    run.tell([2], [0.5])
-    with refused_by(run, tmp_path, "3"):
-        run.extend([[3.0]])
-    with refused_by(nr.auto(nr.Pool(X)), tmp_path, "too large to be compared"):
-        nr.auto(nr.Pool(X)).extend([[1e200, 0.0]])
-
-
-class Halves:
-    """A pool of somebody else: the numbers 0, ½, 1, ... of which there may be more."""
-
-    def __init__(self, count: int) -> None:
-        self.count, self.dim = count, 1
-        self.names = nr.pools.Names(None, count)
-        self.keys, self.find = self.names.of, self.names.find
-
-    def __len__(self) -> int:
-        return self.count
-
-    def rows(self, index: Indices) -> Matrix:
-        return np.asarray(index)[:, None] / 2.0
-
-    def chunks(self, size: int) -> Any:
-        for start in range(0, self.count, size):
-            yield start, self.rows(np.arange(start, min(start + size, self.count)))
-
-    def read(self, name: str, X: object) -> Matrix:
-        return nr.arrays.as_matrix(name, X, columns=1)
-
-    def shown(self, X: Matrix) -> Matrix:
-        return X
-
-    def fingerprint(self) -> str:
-        return f"halves {self.count}"
-
-
-class MoreHalves(Halves):
-    def extended(self, more: object, names: object = None) -> MoreHalves:
-        assert isinstance(more, int)
-        assert names is None
-        return MoreHalves(self.count + more)
-
-
-def test_pools_of_others_can_be_extended_where_they_say_how(tmp_path: Path) -> None:
-    run = nr.uniform(Halves(3))
-    with refused_by(run, tmp_path, "Halves is a pool of your own without a method extended"):
-        run.extend([[1.5]])
-    assert isinstance(MoreHalves(3), Extensible)
-    other = nr.gp_ucb(MoreHalves(3), kernel=nr.RBF(1.0), noise_std=0.1)
-    other.tell([0, 1, 2], [0.0, 0.4, 0.8])
-    other.extend(4)
-    assert other.ask().ids[0] > 2
