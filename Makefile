@@ -49,7 +49,7 @@ digests: .venv/installed  ## what every algorithm chooses, against tests/digests
 	$(THREADS) $(BIN)/python tests/digests
 
 examples: .venv/installed  ## real problems, a page each; data in ../shared/data or NOREGRET_DATA
-	for name in molecules reactions prints housing architectures hyperparameters; do \
+	for name in molecules reactions prints housing architectures hyperparameters ads; do \
 		$(THREADS) $(BIN)/python -m examples.$$name || exit 1; done
 
 papers: .venv/installed  ## the papers' figures, in docs (hours; PAPERS="--quick" for minutes)

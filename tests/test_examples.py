@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.data.files import find
-from examples import architectures, housing, hyperparameters, molecules, prints, reactions
+from examples import ads, architectures, housing, hyperparameters, molecules, prints, reactions
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +46,15 @@ def test_housing() -> None:
 def test_architectures() -> None:
     regrets = architectures.main(budget=60, seeds=1)
     assert regrets["batch_thompson"] < regrets["uniform"]
+
+
+@needs(ads.LOGS[0])
+def test_ads(capsys: pytest.CaptureFixture[str]) -> None:
+    """With contexts more is clicked than the best ad for all would be; what is made up is said."""
+    found = ads.main(budget=500, seeds=1)
+    assert found[ads.EACH] > 8.0 > found[ads.ONE] > 5.0 > found[ads.RANDOM]
+    assert (ads.OUT / "ads.png").stat().st_size > 10_000
+    assert "Rates are made up" in capsys.readouterr().out
 
 
 def test_hyperparameters() -> None:
