@@ -153,6 +153,7 @@ OPTIONS: dict[str, Make] = {
     "at_most_each-evolution": bare(nr.regularized_evolution, population=5, at_most_each=1),
     "switch_cost-plate": model(nr.gp_bucb, rule=nr.FixedSize(6), switch_cost={0: 60.0, 1: 5.0}),
     "switch_cost-pairs": ucb(limit=6.0, switch_cost=lambda x, z: 20 * abs(x[0] - z[0])),
+    "switch_cost-stays": ucb(limit=9.0, switch_cost=lambda x, z: 6 * abs(x[0] - z[0])),
     "deterministic": ucb(noise_std=0, deterministic=True),
     "deterministic-plate": model(nr.gp_bucb, rule=nr.FixedSize(6), noise_std=0, deterministic=True),
     "deterministic-bbkb": model(nr.bbkb, noise_std=0, deterministic=True),

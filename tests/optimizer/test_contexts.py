@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.arrays import Vector
+from noregret.arrays import Matrix, Vector
 from noregret.kernels import InContext
 from restricted_policies import RestrictedBandit
 from small_contexts import CONTEXTS, DRAWING, EXACT, KC, KX, NAMES, N, X, made, values
@@ -20,18 +23,32 @@ from small_optimizers import refused
 from strategies import whole_runs
 
 
+class StayingBandit(RestrictedBandit):
+    """One that is told by hand what a switch to its choice costs."""
+
+    cost: Callable[[int], float] | None = None
+
+    def propose(self, state: Any, evidence: Any, room: int) -> Any:
+        if self.cost is None:
+            return super().propose(state, evidence, room)
+        shown = replace(self._restricted(evidence), switch_costs=None)
+        row = int(self.inner.propose(state, shown, room)[0].rows[0]) % N
+        stay = nr.Stay(self.inner.batching.limit, self.cost(row))
+        return replace(self.inner, batching=stay).propose(state, shown, room)
+
+
 def of_context(j: int) -> slice:
     """The pairs of a context, as rows."""
     return slice(j * N, (j + 1) * N)
 
 
-def twin_of(name: str, **settings: Any) -> tuple[nr.Optimizer, RestrictedBandit]:
+def twin_of(name: str, **settings: Any) -> tuple[nr.Optimizer, StayingBandit]:
     """A run over all pairs of a candidate and a context, context by context."""
     pairs = np.concatenate([np.hstack([X, np.tile(c, (N, 1))]) for c in CONTEXTS])
     keys = [f"{key}|{j}" for j in range(len(CONTEXTS)) for key in NAMES]
     pool = nr.Pool(pairs, names=keys)
     whole = made(name, pool, kernel=InContext(KX, KC, 2), context_kernel=None, **settings)
-    policy = RestrictedBandit(whole.policy, of_context(0))
+    policy = StayingBandit(whole.policy, of_context(0))
     return nr.Optimizer(pool, policy, switch_cost=settings.get("switch_cost")), policy
 
 
@@ -134,6 +151,12 @@ COSTS: dict[str, tuple[object, object]] = {
 }
 
 
+def led_to(costs: Matrix, way: list[int], row: int) -> float:
+    """By hand: the cost of the switch to a candidate, made or to be made; the middle at first."""
+    others = [at for at in way if at != row]
+    return float(costs[others[-1], row] if others else np.median(np.delete(costs[:, row], row)))
+
+
 @pytest.mark.parametrize("how", COSTS)
 @pytest.mark.parametrize("name", ["mini_gp_ucb", "bbkb-local", "gp_bucb-product"])
 def test_switches_cost_by_candidates_whatever_the_context(
@@ -142,13 +165,16 @@ def test_switches_cost_by_candidates_whatever_the_context(
     """What is set up stays so when the context changes: the order, stays and costs are those
     among all pairs, of which those of one candidate cost nothing."""
     mine, twins = COSTS[how]
-    run, sequence = made(name, switch_cost=mine), []
+    run, sequence = made(name, switch_cost=mine), list[tuple[str, list[str]]]()
     slow, policy = twin_of(name, switch_cost=twins)
+    by_hand = np.full((N, N), 2.5) if how == "columns" else np.array(COSTS["matrix"][0])
     for i, (j, worker) in enumerate([(0, "a"), (1, "a"), (1, "b"), (3, "a"), (3, "b"), (0, "a")]):
         c, policy.shown = CONTEXTS[j], of_context(j)
         if i == 3 and how != "function":
             run.save(tmp_path / "run")
             run = nr.load(tmp_path / "run", pool=nr.Pool(X, names=NAMES))
+        way = [NAMES.index(key) for own, keys in sequence if own == worker for key in keys]
+        policy.cost = partial(led_to, by_hand, way) if name == "mini_gp_ucb" else None
         peeked = run.peek(at_most=7, worker=worker, context=c)
         a = run.ask(at_most=7, worker=worker, context=c)
         assert peeked.sequence.tolist() == a.sequence.tolist()
@@ -164,8 +190,8 @@ def test_switches_cost_by_candidates_whatever_the_context(
     else:
         switches = 0
         for worker in "ab":
-            way = [key for his, keys in sequence if his == worker for key in keys]
-            switches += sum(one != other for one, other in pairwise(way))
+            keys = [key for own, part in sequence if own == worker for key in part]
+            switches += sum(one != other for one, other in pairwise(keys))
         assert run.paid == 2.5 * switches
     assert run.sequence.tolist() == [key for _, keys in sequence for key in keys]
     assert f"so far cost {run.paid:g}" in run.account()

@@ -7,8 +7,9 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ import noregret as nr
 from noregret.errors import TellError
 from noregret.optimizer.switching import ordered
 from noregret.pools import Points
-from noregret.pools.switch_costs import MatrixSwitchCosts
-from small_switching import COSTS, FRAME, MODEL, TABLE, of_rows, value
+from noregret.pools.switch_costs import FlatSwitchCost, MatrixSwitchCosts
+from small_switching import COSTS, FRAME, MODEL, TABLE, X, of_rows, value
 
 ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
     "plate": partial(nr.gp_bucb, rule=nr.FixedSize(8), **MODEL),
@@ -133,6 +134,43 @@ def test_runs_of_one_candidate_stay_apart_where_that_costs_less() -> None:
     assert ordered(picks, points, MatrixSwitchCosts(costs), 0) == (None, 3.0)
 
 
+def test_what_is_set_up_is_run_first_whatever_stands_on_the_diagonal() -> None:
+    """The order starts from it: there, going on is free, though the matrix has a number for it."""
+    costs = np.array([[90.0, 3.0, 4.0], [3.0, 90.0, 5.0], [4.0, 5.0, 90.0]])
+    points = Points(nr.Pool.numbered(3))
+    order, paid = ordered(points.picks(np.array([1, 2, 0])), points, MatrixSwitchCosts(costs), 0)
+    assert order is not None
+    assert (order.tolist(), paid) == ([2, 0, 1], 8.0)
+
+
+def test_the_way_to_the_first_of_a_batch_may_be_what_differs() -> None:
+    """Among themselves they are alike; from what is set up one of them is near."""
+    costs = np.array([[0.0, 5.0, 5.0], [5.0, 0.0, 5.0], [9.0, 1.0, 0.0]])
+    points = Points(nr.Pool.numbered(3))
+    order, paid = ordered(points.picks(np.array([0, 1])), points, MatrixSwitchCosts(costs), 2)
+    assert order is not None
+    assert (order.tolist(), paid) == ([1, 0], 6.0)
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=9), st.integers(-1, 4))
+def test_where_all_switches_cost_the_same_as_few_as_can_be_are_made(
+    rows: list[int], before: int
+) -> None:
+    """A plate that holds a candidate three times need not be set up for it three times."""
+    points, set_up = Points(nr.Pool.numbered(5)), None if before < 0 else before
+    way = [] if set_up is None else [set_up]
+    costs = FlatSwitchCost(2.0), MatrixSwitchCosts(np.full((5, 5), 2.0))
+    picks = points.picks(np.array(rows))
+    flat, pairs = (ordered(picks, points, one, set_up) for one in costs)
+    least = min(
+        sum(a != b for a, b in pairwise([*way, *order])) for order in permutations(set(rows))
+    )
+    assert flat[1] == pairs[1] == 2.0 * least
+    assert (flat[0] is None) == (pairs[0] is None)
+    if flat[0] is not None and pairs[0] is not None:
+        assert flat[0].tolist() == pairs[0].tolist()
+
+
 def test_the_first_setting_up_is_free_and_a_number_counts_switches() -> None:
     """As `optimizer.switches` has it."""
     optimizer = nr.uniform(TABLE, batch_size=5, switch_cost=2.5)
@@ -145,21 +183,91 @@ def test_the_first_setting_up_is_free_and_a_number_counts_switches() -> None:
 
 
 def test_mini_stays_until_the_switch_that_it_made_was_worth_it() -> None:
-    """Twenty evaluations for an hour of heating; one where nothing was changed."""
+    """Six evaluations for an hour of heating, and six more if it is the best again; one of a
+    candidate that another led to at the same heat."""
     hours = {"heat": 6.0}
-    make = partial(nr.mini_gp_ucb, TABLE, limit=99.0, seed=1, **MODEL)
-    optimizer, stays = make(switch_cost=hours), Counter[tuple[bool, int]]()
-    before = None
-    for time in range(30):
+    make = partial(nr.mini_gp_ucb, TABLE, limit=99.0, seed=1, start=[], **MODEL)
+    optimizer, way = make(switch_cost=hours), list[int]()
+    seen: Counter[tuple[bool, bool]] = Counter()
+    for time in range(40):
         batch = optimizer.ask()
         row = int(batch.ids[0])
-        changed = before is not None and FRAME["heat"][row] != FRAME["heat"][before]
-        stays[bool(changed), len(batch)] += 1
+        others = [at for at in way if at != row]
+        heated = not others or FRAME["heat"][row] != FRAME["heat"][others[-1]]
+        assert len(batch) == (6 if heated else 1)
+        seen[bool(heated), way[-1:] == [row]] += 1
         optimizer.tell(batch, [value(row, time)] * len(batch))
-        before = row
-    assert {size for changed, size in stays if not changed} == {1}
-    assert {size for changed, size in stays if changed} == {6}
+        way.append(row)
+    assert len(seen) == 4
     assert "switch cost by pair" in batch.reason
+
+
+EVENTS = ["tell", "tell", "tell", "part", "fail", "late", "unasked", "exclude", "save"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(EVENTS), st.sampled_from("ab"), st.integers(1, 9)), max_size=12
+    ),
+    st.sampled_from([0.0, 0.5, 1.0, 2.2, 4.0, 7.0]),
+    st.sampled_from([nr.mini_gp_ucb, nr.mini_gp_ei, partial(nr.mini, acquisition=nr.Thompson())]),
+    st.integers(0, 9),
+)
+def test_costs_that_are_the_same_for_all_pairs_choose_as_a_number_does(
+    story: list[tuple[str, str, int]], cost: float, algorithm: Any, seed: int
+) -> None:
+    """Two ways to say one thing, whoever is asked, whatever fails, and after every load."""
+    pool = nr.Pool(X[:12])
+    costs = np.full((12, 12), cost)
+    np.fill_diagonal(costs, 0.0)
+    make = partial(algorithm, pool, limit=9.0, seed=seed, start=[1, 2], **MODEL)
+    runs = [make(switch_cost=given) for given in (cost, costs, lambda _x, _z: cost)]
+    for time, (event, worker, at_most) in enumerate([*story, ("tell", "a", 9), ("tell", "b", 9)]):
+        batches = [one.ask(at_most=at_most, worker=worker) for one in runs]
+        for at, (one, batch) in enumerate(zip(runs, batches, strict=True)):
+            told = [value(row, time) for row in batch.sequence.tolist()]
+            if event == "part":
+                one.tell(batch[:1], told[:1])
+            elif event == "fail":
+                one.fail(batch)
+            elif event != "late":
+                one.tell(batch, told)
+            if event == "unasked":
+                one.tell([3], [0.4])
+            elif event == "exclude" and len(np.flatnonzero(one.evidence.excluded)) < 6:
+                one.exclude([int(batch.ids[0])])
+            elif event == "save" and at == 1:
+                with TemporaryDirectory() as folder:
+                    one.save(f"{folder}/run")
+                    runs[1] = nr.load(f"{folder}/run", pool=pool)
+        assert batches[0].sequence.tolist() == batches[1].sequence.tolist()
+        assert batches[0].sequence.tolist() == batches[2].sequence.tolist()
+    assert runs[0].sequence.tolist() == runs[1].sequence.tolist() == runs[2].sequence.tolist()
+    assert runs[0].switches == runs[1].switches == runs[2].switches
+    assert [one.paid for one in runs] == pytest.approx([cost * runs[0].switches] * 3)
+
+
+@pytest.mark.parametrize("cost", [6.0, np.full((4, 4), 6.0), {0: 6.0}])
+def test_the_first_stay_is_as_long_as_others_are(cost: Any) -> None:
+    """Nothing led to it; it is stayed on as after a switch that costs what most others would."""
+    pool = nr.Pool.numbered(4)
+    optimizer = nr.mini_gp_ucb(pool, limit=99.0, switch_cost=cost, start=[], **MODEL)
+    assert [len(optimizer.ask(worker=worker)) for worker in "abc"] == [6, 6, 6]
+
+
+def test_before_the_first_the_middle_of_all_costs_is_taken() -> None:
+    """A far one of many is no reason to stay long, nor is a near one to leave at once."""
+    costs = np.array([[0.0, 9.0, 2.0, 3.0], [8.0, 0, 0, 0], [4.0, 0, 0, 0], [30.0, 0, 0, 0]])
+    make = partial(nr.mini_gp_ucb, nr.Pool.numbered(4), limit=99.0, start=[], **MODEL)
+    for goal in range(4):
+        optimizer = make(switch_cost=costs)
+        optimizer.exclude([row for row in range(4) if row != goal])
+        middle = float(np.median(np.delete(costs[:, goal], goal)))
+        assert len(optimizer.ask()) == max(1, middle)
+    alone = nr.mini_gp_ucb(
+        nr.Pool.numbered(1), limit=99.0, switch_cost=lambda _x, _z: 9.0, start=[], **MODEL
+    )
+    assert len(alone.ask()) == 1
 
 
 @pytest.mark.parametrize("name", ["plate", "bbkb", "auto"])

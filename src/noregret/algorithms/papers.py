@@ -152,7 +152,7 @@ def mini_gp_ucb(
 
     Stays are as long as `limit` allows, as in the paper; `switch_cost`, in evaluations, ends them
     once the switch was worth it: 0 where switching is free. Where it depends on the pair, that is
-    the cost of the switch that led to the candidate.
+    the cost of the switch that led to the candidate (to the first, the median of those that would).
 
     Source: Calandriello et al., ICML 2022, Theorems 4.4 and 4.5. `limit` is C².
 

@@ -81,7 +81,9 @@ class Stay(RepeatBase):
 
     An infinite cost is `Repeat`; a cost of at most 1 evaluates one at a time. After T evaluations
     there were at most T/⌈switch_cost⌉ stays of full length, beside `Repeat`'s number of stays that
-    B cut short. A candidate that is the best choice again is stayed on, which is no switch.
+    B cut short. A candidate that is the best choice again is stayed on, which is no switch, for as
+    many more. Where costs are by pair, (1) is by that of the switch that led to x; the first of a
+    run counts as many as the middle one of all that lead there.
 
     Source: MINI 2022, Algorithm 2; Lemma 4.2 holds for any B_h up to its bound, Lemma 4.3 bounds
     the stays that reach it.

@@ -68,7 +68,10 @@ class History:
 
     @property
     def switches(self) -> int:
-        """How often an evaluation asked for was of another candidate than the one before."""
+        """How often a worker asked for another candidate than the one before.
+
+        Each worker has a set-up of its own: from one to another nothing is switched.
+        """
         return self._run_state.records.switches
 
     def _paid_so_far(self) -> str:
@@ -79,7 +82,7 @@ class History:
 
     @property
     def paid(self) -> float:
-        """What the switches asked for cost, by the `switch_cost` of the run; 0 without one."""
+        """What these `switches` cost, by the `switch_cost` of the run; 0 without one."""
         return self._run_state.records.paid
 
     @property

@@ -34,6 +34,22 @@ from noregret.storable import storable
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """What a worker asked for last, and the other candidate before that, as rows."""
+
+    row: int | None = None
+    came_from: int | None = None
+
+    def after(self, rows: Indices) -> SetUp:
+        """Return what is set up after these rows, in order."""
+        row, others = int(rows[-1]), rows[rows != rows[-1]]
+        if others.size:
+            return SetUp(row, int(others[-1]))
+        return SetUp(row, self.came_from if self.row == row else self.row)
+
+
+@final
 @storable("Records")
 @dataclass(slots=True, eq=False)
 class Records:
@@ -47,6 +63,13 @@ class Records:
     words: dict[str, int] = field(default_factory=dict)  # of workers and reasons, numbered
     paid: float = 0.0  # for switches, by what the run was told of their costs
     _handed_out: float = field(init=False, default=math.nan)  # when the last batch was
+    _set_up: dict[str, SetUp] = field(init=False, default_factory=dict)  # of workers
+
+    def __post_init__(self) -> None:
+        workers = np.repeat(self.batches["worker"], self.batches["runs"])
+        names = tuple(self.words)
+        for number in np.unique(workers).tolist():
+            self._set_up[names[number]] = SetUp().after(self.runs["row"][workers == number])
 
     def __len__(self) -> int:
         return len(self.batches)
@@ -64,6 +87,10 @@ class Records:
     ) -> None:
         """Write down a batch that was asked for at one time of a clock and is handed out now."""
         unique, told = known
+        rows, before = runs["row"], self.set_up(pending.worker)
+        self._set_up[pending.worker] = before.after(rows)
+        changes = int(np.count_nonzero(rows[1:] != rows[:-1]))
+        changes += before.row is not None and before.row != rows[0]
         self.paid += paid
         row: dict[str, float] = {
             "batch": pending.number,
@@ -75,7 +102,7 @@ class Records:
             "dictionary": diagnostics.dictionary,
             "unique": unique,
             "told": told,
-            "switches": self._switches(runs["row"]),
+            "switches": self.switches + changes,
             "seconds": now - asked,
             "waited": asked - self._handed_out,
             "reason": self._numbered(pending.reason),
@@ -90,21 +117,14 @@ class Records:
         batches.flags.writeable = False
         return Trace(batches, tuple(self.words))
 
-    def _switches(self, rows: Indices) -> int:
-        inside = int(np.count_nonzero(rows[1:] != rows[:-1]))
-        return self.switches + inside + (int(rows[0] != self.runs["row"][-1]) if len(self) else 0)
-
     @property
     def switches(self) -> int:
-        """Changes of candidate from one evaluation asked for to the next."""
+        """Changes of candidate from one evaluation that a worker asked for to its next."""
         return int(self.batches["switches"][-1]) if len(self) else 0
 
-    def last_row(self, worker: str) -> int | None:
-        """Return what a worker asked for last, if anything: O(batches)."""
-        own = np.flatnonzero(self.batches["worker"] == self.words.get(worker, -1))
-        if not own.size:
-            return None
-        return int(self.runs["row"][np.cumsum(self.batches["runs"])[own[-1]] - 1])
+    def set_up(self, worker: str) -> SetUp:
+        """Return what a worker has set up, if anything."""
+        return self._set_up.get(worker, SetUp())
 
     def _numbered(self, word: str) -> int:
         return self.words.setdefault(word, len(self.words))
@@ -161,7 +181,7 @@ class RunState(Telling):
             return None, 0.0
         rows = self._runs(proposal, self.points.lookup)["row"]
         picks = self.points.picks(rows) if self.points.candidates else Picks(rows, proposal.X)
-        return ordered(picks, self.points, self.switch_costs, self.records.last_row(worker))
+        return ordered(picks, self.points, self.switch_costs, self.records.set_up(worker).row)
 
     def held_by(self, worker: str, context: Vector | None) -> PendingBatch | None:
         """Return the oldest open batch of a worker, under this context."""
@@ -229,6 +249,7 @@ class RunState(Telling):
         seen = partial(self.points.rows_under, context)
         costs = self.switch_costs
         by_pair = costs is not None and costs.by_pair
+        set_up = self.records.set_up(worker) if by_pair else SetUp()
         rows, counts = pending.under_way()
         asked = sorted(pending.asked)
         unasked = sorted(pending.unasked)
@@ -252,7 +273,8 @@ class RunState(Telling):
             step=pending.opened,
             at_most_each=self.at_most_each,
             switch_costs=costs if by_pair else None,
-            set_up=self.records.last_row(worker) if by_pair else None,
+            set_up=set_up.row,
+            came_from=set_up.came_from,
         )
 
     def _told(self, points: Points, seen: Callable[[Indices], Indices]) -> Observations:

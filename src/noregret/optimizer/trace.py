@@ -51,7 +51,7 @@ class Trace:
     | `information` | ½ log det(I + W^½KW^½/ridge), nats learnt of f before it |
     | `dictionary` | points that carried the posterior: the dictionary's, or all unique ones |
     | `unique`, `told` | candidates evaluated, and values told, when it was opened |
-    | `switches` | changes of candidate from one evaluation to the next, up to its end |
+    | `switches` | changes of candidate from a worker's evaluation to its next, up to its end |
     | `seconds`, `waited` | time to choose it, and between the last batch and this question |
     | `reason` | why it ended |
 

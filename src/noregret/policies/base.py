@@ -58,7 +58,8 @@ class Evidence:
     step: int  # batches opened so far
     at_most_each: int | None = None  # evaluations of one candidate, told and under way
     switch_costs: SwitchCosts | None = None  # between candidates …
-    set_up: int | None = None  # … of which this row is what the worker asked for last
+    set_up: int | None = None  # … of which this row is what the worker asked for last …
+    came_from: int | None = None  # … and this what was set up before it
 
     @property
     def evaluations(self) -> int:
@@ -121,12 +122,18 @@ class Evidence:
         rows = self.told.rows
         return np.asarray((rows < N) & ~self.excluded[np.minimum(rows, N - 1)])
 
-    def cost_to(self, picks: Picks) -> float | None:
-        """Return the cost of going to a point from what is set up; None where nobody said."""
-        if self.switch_costs is None or self.set_up is None:
+    def cost_to(self, pick: Picks) -> float | None:
+        """Return the cost of the switch that leads to a point; None where costs are not by pair.
+
+        To what is set up already the switch has been made; that to the first cannot be known.
+        """
+        if self.switch_costs is None:
             return None
-        now = self.points.picks(np.array([self.set_up]))
-        return float(self.switch_costs.between(self.points, now, picks)[0, 0])
+        before = self.came_from if self.set_up == pick.rows[0] else self.set_up
+        if before is None:
+            return self.switch_costs.usual(self.points, pick)
+        now = self.points.picks(np.array([before]))
+        return float(self.switch_costs.between(self.points, now, pick)[0, 0])
 
     def rng(self, purpose: Purpose) -> np.random.Generator:
         return stream(self.seed, purpose, self.step)

@@ -260,9 +260,13 @@ class Points:
 
     def glance(self, count: int) -> Rows:
         """Return candidates from all over the domain, the same every time."""
+        return self.spread(count).X
+
+    def spread(self, count: int) -> Picks:
+        """Return the candidates of a glance, with their rows."""
         if self.box is not None:
-            return self.box.sample(count, np.random.default_rng(0))
-        return self.rows(np.unique(np.linspace(0, self.candidates - 1, count).astype(np.int64)))
+            return self.picks_of(self.box.sample(count, np.random.default_rng(0)))
+        return self.picks(np.unique(np.linspace(0, self.candidates - 1, count).astype(np.int64)))
 
     def some(self, count: int, rng: np.random.Generator) -> Rows:
         """Return `count` candidates drawn uniformly, or all of them where there are fewer."""

@@ -16,6 +16,7 @@ from noregret.pools.feature_scales import as_numbers
 from noregret.pools.points import Picks, Points
 from noregret.storable import storable
 
+SOME = 64  # candidates from which a switch is tried, where it is not known what comes before
 RULE = (
     "switch_cost must be a number, columns with a cost each such as {'temperature': 60}, a matrix "
     "of costs from row to row of the pool, or a function of two candidates"
@@ -37,6 +38,16 @@ class SwitchCosts(ABC):
         """Return costs of the switches from some candidates to others, 0 where they are one."""
         same = before.rows[:, None] == after.rows
         return np.where(same, 0.0, self.of_pairs(points, before, after))
+
+    @final
+    def usual(self, points: Points, to: Picks) -> float:
+        """Return what it costs to go to a candidate, half of the others costing less.
+
+        Of many candidates `SOME` from all over the domain are looked at.
+        """
+        others = points.spread(SOME)
+        others = others[others.rows != to.rows[0]]
+        return float(np.median(self.between(points, others, to))) if len(others) else 0.0
 
 
 @final
