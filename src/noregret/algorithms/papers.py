@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, Unpack
 
 from noregret.acquisitions import UCB, Acquisition, ExpectedImprovement, Thompson
-from noregret.algorithms.resolved import DictionaryKind, PosteriorKind, resolved
+from noregret.algorithms.resolved import DictionaryKind, PosteriorKind, least_ridge, resolved
 from noregret.algorithms.settings import Settings, shows_settings
 from noregret.batching import (
     BatchRule,
@@ -21,7 +21,7 @@ from noregret.errors import ArgumentError, require_at_least, require_choice
 from noregret.kernels import Kernel
 from noregret.optimizer import Optimizer
 from noregret.pools import Domain, FlatSwitchCost, SwitchCosts
-from noregret.widths import BBKBExperimentsWidth, BBKBWidth, EIWidth, RKHSWidth
+from noregret.widths import EIWidth, RKHSWidth
 
 
 @shows_settings(Settings)
@@ -129,13 +129,8 @@ def mini(
     >>> batch.repeats, batch.reason
     (array([8]), 'repeat rule')
     """
-    least = 1.0 if posterior == "nystrom" else 0.0
-    p = resolved(pool, kernel, noise_std, settings, least_ridge_in_theory=least)
-    prior, band = p.prior_and_band(posterior, limit, oversample, dictionary)
-    width = band
-    if posterior == "nystrom":
-        theorem = BBKBWidth(p.delta, limit, fresh=True)
-        width = theorem if p.theory else BBKBExperimentsWidth(p.delta)
+    p = resolved(pool, kernel, noise_std, settings, least_ridge_in_theory=least_ridge(posterior))
+    prior, width, band = p.posterior_and_widths(posterior, limit, oversample, dictionary)
     return p.optimizer(prior, acquisition, width, _stays(limit, p.switch_costs), band=band)
 
 
@@ -225,9 +220,9 @@ def batch_thompson(
     array([12, 20, 15, 11])
     """
     p = resolved(pool, kernel, noise_std, settings)
-    prior, band = p.prior_and_band(posterior, limit, oversample)
+    prior, width, band = p.posterior_and_widths(posterior, limit, oversample)
     batching = FixedSize(batch_size) if rule is None else _rule(rule, limit)
-    return p.optimizer(prior, Thompson(), band, batching, band=band)
+    return p.optimizer(prior, Thompson(), width, batching, band=band)
 
 
 RULES: dict[str, Callable[[float], BatchRule]] = {

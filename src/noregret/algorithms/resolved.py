@@ -33,6 +33,8 @@ from noregret.posteriors import ExactPosterior, NystromPosterior, Oversample
 from noregret.search import Search, search_of
 from noregret.widths import (
     BayesianWidth,
+    BBKBExperimentsWidth,
+    BBKBWidth,
     ConstantWidth,
     GrowthSchedule,
     GuessAndDouble,
@@ -106,17 +108,21 @@ class ResolvedSettings:
             incremental=dictionary == "incremental",
         )
 
-    def prior_and_band(
+    def posterior_and_widths(
         self,
         posterior: PosteriorKind,
         limit: float,
         oversample: float | None,
         dictionary: DictionaryKind = "fresh",
-    ) -> tuple[ExactPosterior | NystromPosterior, Width]:
-        """Return the prior of that name and the theorem's band for it."""
+    ) -> tuple[ExactPosterior | NystromPosterior, Width, Width]:
+        """Return the prior of that name, the width that steers where no feedback is stale, and the
+        theorem's band."""
         if require_choice("posterior", posterior, get_args(PosteriorKind)) == "nystrom":
             prior = self.nystrom(oversample, per_log=72 * limit, dictionary=dictionary)
-            return prior, NystromWidth(self.delta)
+            band = NystromWidth(self.delta)
+            if self.theory:
+                return prior, BBKBWidth(self.delta, limit, fresh=True), band
+            return prior, BBKBExperimentsWidth(self.delta), band
         require_choice("dictionary", dictionary, get_args(DictionaryKind))
         if oversample is not None or dictionary != "fresh":
             told = oversample is not None
@@ -125,7 +131,8 @@ class ResolvedSettings:
                 f"{name}={value!r} is about a dictionary, and an exact posterior has none: "
                 f'give posterior="nystrom" too, or leave {name} out.'
             )
-        return self.exact(), RKHSWidth(self.delta)
+        width = RKHSWidth(self.delta)
+        return self.exact(), width, width
 
     def optimizer(
         self,
@@ -265,6 +272,12 @@ def resolved(
         variance = float(own.diagonal(points.glance(PROBED)).max())
         least = max(least, DEFAULTS.exact_ridge * variance)
     return ResolvedSettings(points, own, noise, ridge or max(noise**2, least), settings)
+
+
+def least_ridge(posterior: PosteriorKind) -> float:
+    """Return the least ridge under which the theorem of a posterior holds; 0 for any."""
+    kinds: dict[str, float] = {"exact": 0.0, "nystrom": 1.0}
+    return kinds[require_choice("posterior", posterior, tuple(kinds))]
 
 
 def noise_of(noise_std: object, given: RunSettings) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, Unpack
 
 from noregret.acquisitions import UCB, Acquisition, Thompson
-from noregret.algorithms.resolved import DictionaryKind, resolved
+from noregret.algorithms.resolved import DictionaryKind, least_ridge, resolved
 from noregret.algorithms.settings import Settings, shows_settings
 from noregret.batching import FixedSize, GlobalRatio, LocalRatio
 from noregret.errors import require_choice
@@ -20,7 +20,6 @@ from noregret.widths import (
     BKBExperimentsWidth,
     BKBWidth,
     NystromWidth,
-    Width,
 )
 
 
@@ -49,9 +48,7 @@ def bkb(
     (21, array([16]))
     """
     p = resolved(pool, kernel, noise_std, settings)
-    width: Width = BKBExperimentsWidth(p.delta)
-    if p.theory:
-        width = BKBWidth(p.delta, p.kappa_squared)
+    width = BKBWidth(p.delta, p.kappa_squared) if p.theory else BKBExperimentsWidth(p.delta)
     prior = p.nystrom(oversample, per_log=6 * ALPHA / EPSILON**2, dictionary=dictionary)
     return p.optimizer(prior, UCB(), width, FixedSize(1), band=NystromWidth(p.delta))
 
@@ -96,11 +93,10 @@ def bbkb(
     >>> opt.evaluations, opt.batches < 40
     (200, True)
     """
-    p = resolved(pool, kernel, noise_std, settings, least_ridge_in_theory=1.0)
+    p = resolved(pool, kernel, noise_std, settings, least_ridge_in_theory=least_ridge("nystrom"))
     local = require_choice("rule", rule, ("global", "local")) == "local"
     batching = (LocalRatio if local else GlobalRatio)(limit)
     width = (BBKBWidth if p.theory else BBKBExperimentsWidth)(p.delta, limit)
     prior = p.nystrom(oversample, per_log=72 * limit, dictionary=dictionary)
     how = UCB() if acquisition is None else acquisition
-    band = NystromWidth(p.delta)
-    return p.optimizer(prior, how, width, batching, band=band)
+    return p.optimizer(prior, how, width, batching, band=NystromWidth(p.delta))
