@@ -38,7 +38,8 @@ def run(optimizer: nr.Optimizer, start: int, stop: int) -> list[tuple[object, ..
     return [step(optimizer, i) for i in range(start, stop)]
 
 
-@pytest.mark.parametrize("name", MODELS)
+# An incremental dictionary draws its members by their features, which differ between the two.
+@pytest.mark.parametrize("name", [name for name in MODELS if "incremental" not in name])
 def test_runs_are_those_of_the_gram_matrix(name: str) -> None:
     """Bits packed and compared, or their similarities looked up: the same choices."""
     make = MODELS[name]
