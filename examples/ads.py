@@ -200,7 +200,7 @@ def _draw(
     curves = {way: [-each for each in several] for way, several in lost.items()}
     nr.plot.regret(curves, best=0.0, unit="clicks per thousand", ax=left)
     left.set_title("Behind the best ad of each visitor", loc="left", fontsize=11)
-    left.legend(frameon=False, loc="lower left")
+    left.legend(frameon=False, loc="upper right")
     kinds, results = run
     ids = np.asarray(results[EACH].ids, dtype=np.int64)
     often = np.argsort(-share)[:16]
