@@ -146,6 +146,12 @@ class ExpectedImprovement(RisingAcquisition):
     the smallest positive number stands in for it, so that of candidates known exactly the one of
     largest mean comes first.
 
+    max μ is over all candidates, also those that `at_most_each` has closed: less is no improvement
+    on what `best()` returns, and with one evaluation each it is the best so far of classical
+    expected improvement (Jones et al. 1998). A bound on regret against candidates that are left
+    would need the best mean of these instead, since a closed one far above them makes (1) choose
+    by σ alone; it is UCB that has such a bound.
+
     Source: MINI 2022, Eq. 3; Wang & de Freitas 2014.
 
     >>> mean = np.array([1.0, 0.0])

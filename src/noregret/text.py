@@ -14,6 +14,15 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
 
 
+def probably(delta: float) -> str:
+    """Return with what probability something holds that fails with `delta`, in words.
+
+    >>> probably(0.1), probably(0.0)
+    ('with probability 0.9', 'for certain')
+    """
+    return f"with probability {1 - delta:g}" if delta else "for certain"
+
+
 def times(count: int) -> str:
     """Return how often, in words.
 

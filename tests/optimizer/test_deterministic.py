@@ -83,6 +83,25 @@ def test_without_noise_the_band_holds_for_sure(kernel: nr.Kernel, seed: int) -> 
     best, certificate = optimizer.best(), optimizer.certificate()
     assert truth.max() - truth[int(best.id)] <= certificate.gap + 2e-6 * norm
     assert "there is no noise" in str(certificate)
+    assert certificate.delta == 0.0
+    assert "probability" not in str(certificate)
+    assert "For certain, best()" in str(certificate)
+    assert "best() and certificate() hold for certain by" in optimizer.account()
+
+
+@pytest.mark.parametrize("name", ["bkb", "bbkb", "gp_ucb"])
+def test_what_chance_is_left_without_noise_is_said(name: str) -> None:
+    """None where only noise could mislead; a Bayesian band speaks of the functions that it is
+    drawn from, and noise that was told stays."""
+    for more, delta in (
+        ({}, 0.0),
+        ({"norm_bound": "grow"}, 0.0),
+        ({"width": nr.BayesianWidth(0.05)}, 0.05),
+        ({"noise_std": 0.2, "delta": 0.2}, 0.2),
+    ):
+        optimizer = MODELS[name](POOL, **{**MODEL, **more})
+        optimizer.tell([1, 2, 3], F[[1, 2, 3]])
+        assert optimizer.certificate().delta == delta
 
 
 @pytest.mark.parametrize(

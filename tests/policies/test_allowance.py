@@ -100,7 +100,8 @@ def test_every_candidate_is_evaluated_as_often_as_allowed_and_then_it_is_said(
     assert counts(optimizer) == dict.fromkeys(range(len(POOL)), most)
     often = {1: "once", 3: "3 times"}[most]
     assert f"every candidate that is not excluded was evaluated {often}" in said
-    assert f"at_most_each={most} allows no more" in said
+    word = {1: " (or deterministic=True)", 3: ""}[most]
+    assert f"at_most_each={most}{word} allows no more of any. Stop here and take best()." in said
     assert optimizer.best().id in range(len(POOL))
 
 
@@ -185,10 +186,17 @@ def test_what_fails_gives_its_place_back() -> None:
     """A tube that was dropped was not measured."""
     optimizer = nr.uniform(nr.Pool([[0.0], [1.0]]), batch_size=2, at_most_each=1)
     batch = optimizer.ask()
-    with pytest.raises(ExhaustedError, match=r"2 are still under way: tell them first"):
+    with pytest.raises(
+        ExhaustedError,
+        match=r"excluded is under way once, .* Tell the 2 evaluations under way first",
+    ):
         optimizer.ask(worker="b")
     optimizer.fail(batch[:1])
     assert optimizer.ask(worker="b").ids.tolist() == batch.ids[:1].tolist()
+    optimizer.tell(batch[1:], [0.3])
+    said = r"excluded was evaluated or is under way once, .* Tell the 1 evaluation under way first"
+    with pytest.raises(ExhaustedError, match=said):
+        optimizer.ask(worker="c")
 
 
 def test_a_row_is_a_candidate() -> None:

@@ -9,7 +9,7 @@ from noregret.acquisitions import Acquisition, Thompson
 from noregret.algorithms.settings import RunSettings, Settings, checked
 from noregret.arrays import chunk_rows
 from noregret.automatic.constants import DEFAULTS
-from noregret.batching import BatchRule
+from noregret.batching import BatchRule, FixedSize, Stay
 from noregret.errors import (
     ArgumentError,
     require_at_least,
@@ -225,9 +225,8 @@ class ResolvedSettings:
         admitted = batching.admits(min_batch)
         if admitted <= 0:
             raise ArgumentError(
-                f"min_batch={min_batch} needs a batch rule that can hold so many: a limit above 1, "
-                f"a switch_cost above {min_batch - 1} or none. bkb, gp_ucb and gp_ei evaluate one "
-                "candidate at a time."
+                f"min_batch={min_batch} needs a batch rule that can hold so many: "
+                f"{_too_small(batching, min_batch)}"
             )
         safety = 3.0 if isinstance(prior, NystromPosterior) else 1.0
         sampling = UncertaintySampling(search, self.kernel, self.ridge, admitted / safety)
@@ -290,6 +289,25 @@ def noise_of(noise_std: object, given: RunSettings) -> float:
             "the same value, say deterministic=True."
         )
     return require_positive("noise_std", noise_std)
+
+
+def _too_small(batching: BatchRule, min_batch: int) -> str:
+    """Return why a rule does not hold so many evaluations, and the way out."""
+    if isinstance(batching, Stay):
+        above = f"Give a number above {min_batch - 1}, or leave out switch_cost or min_batch."
+        if batching.by_pair:
+            return (
+                "a switch_cost that depends on the pair ends a stay after one evaluation where the "
+                f"switch cost no more than that. {above}"
+            )
+        return f"switch_cost={batching.switch_cost:g} ends a stay sooner. {above}"
+    if isinstance(batching, FixedSize):
+        one = "one candidate" if batching.size == 1 else f"{batching.size} candidates"
+        return (
+            f"this algorithm evaluates {one} at a time. Leave it out, or take one that chooses the "
+            "size of its batches, such as gp_bucb, bbkb or mini_gp_ucb."
+        )
+    return f"{batching!r} does not. Give a limit above 1."
 
 
 def _bayesian(

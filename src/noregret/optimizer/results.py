@@ -15,7 +15,7 @@ from noregret.policies import Evidence, ModelView
 from noregret.pools import Domain, Points
 from noregret.posteriors import Posterior
 from noregret.storable import storable
-from noregret.text import counted, digits, times
+from noregret.text import counted, digits, probably, times
 from noregret.widths import Assumptions
 
 Number = TypeVar("Number", float, Vector)
@@ -114,6 +114,9 @@ class Evaluated:
 class Certificate:
     """How far `best()` can be from the best candidate, with probability 1 − delta.
 
+    Where there is no noise (`deterministic=True`, `noise_std=0`) a band of bounded norm is certain,
+    and delta is 0.
+
     `guaranteed` bounds the value of candidate `id`, `reachable` that of any candidate; `gap` is
     the distance between them. It is worth what its `assumptions` are worth.
 
@@ -158,9 +161,10 @@ class Certificate:
                 f"It is not known yet how far best() ({self.id}) is from the best candidate. To "
                 "bound that, all of this must hold:"
             )
-        warning = "With" if self.is_sound else "NOT TO BE RELIED ON: with"
+        likely = probably(self.delta)
+        how = likely.capitalize() if self.is_sound else f"NOT TO BE RELIED ON: {likely}"
         within = f"best() ({self.id}) is within {self.gap:.4g} of the best candidate"
-        return f"{warning} probability {1 - self.delta:g}, {within}, if all of this holds:"
+        return f"{how}, {within}, if all of this holds:"
 
 
 @final

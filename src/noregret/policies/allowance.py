@@ -16,7 +16,7 @@ from noregret.arrays import Indices, stacked
 from noregret.errors import AskError, ExhaustedError
 from noregret.policies.base import Evidence, Policy, Proposal, State
 from noregret.pools import CLOUD, PER_POINT, Picks, Points
-from noregret.text import times
+from noregret.text import counted, times
 
 TRIES = 16  # clouds of a box in which points that may still be evaluated are looked for
 
@@ -123,11 +123,16 @@ def _rows(points: Points, what: Picks | Proposal) -> Indices:
 
 
 def _all_spent(evidence: Evidence) -> str:
-    under_way, most = int(evidence.open_.w.sum()), evidence.at_most_each or 0
-    wait = f" ({under_way} are still under way: tell them first)" if under_way else ""
+    under_way, most = int(evidence.open_.counts.sum()), evidence.at_most_each or 0
+    done = "was evaluated" if len(evidence.told) or not under_way else ""
+    done = " or ".join(filter(None, [done, "is under way" if under_way else ""]))
+    rule = f"at_most_each={most}{' (or deterministic=True)' if most == 1 else ''}"
+    way_out = "Stop here and take best()."
+    if under_way:
+        way_out = f"Tell the {counted(under_way, 'evaluation')} under way first."
     return (
-        f"every candidate that is not excluded was evaluated {times(most)}{wait}, and at_most_each="
-        f"{most} allows no more of any. Stop here and take best()."
+        f"every candidate that is not excluded {done} {times(most)}, and {rule} allows no more of "
+        f"any. {way_out}"
     )
 
 

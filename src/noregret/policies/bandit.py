@@ -22,13 +22,14 @@ from noregret.pools import Picks, Points, Renumbering, rows_from
 from noregret.posteriors import ExactPosterior, Posterior, renumbered
 from noregret.search import Enumeration, Ranking, Search
 from noregret.storable import storable
-from noregret.text import counted
+from noregret.text import counted, probably
 from noregret.widths import (
     Assumption,
     Information,
     NormBound,
     Width,
     WidthInputs,
+    risk,
     with_prior_variance,
 )
 
@@ -305,7 +306,7 @@ class BanditView(ModelView):
         assumptions = (*band.assumptions(inputs), *norm.assumptions(inputs))
         if not self._evidence.points.candidates:
             assumptions = (*assumptions, FOUND)
-        return Guarantee(self.band_beta, band.delta, band.theorem, assumptions)
+        return Guarantee(self.band_beta, risk(band, inputs), band.theorem, assumptions)
 
     def highest_bound(self, place: int) -> float:
         """A pass over the pool, O(N·m²) where it was not looked at before."""
@@ -326,7 +327,7 @@ class BanditView(ModelView):
         return rank_of(self.posterior, how, self.beta, self._evidence, row)
 
     def account(self, outwards: Callable[[float], float]) -> tuple[str, ...]:
-        bandit, posterior = self._bandit, self.posterior
+        bandit, band, posterior = self._bandit, self._bandit.band, self.posterior
         points, belief = counted(len(self._evidence.told), "unique point"), "Exact posterior on"
         if not isinstance(posterior, ExactPosterior):
             belief = f"Posterior through a dictionary of {len(posterior.basis)} of"
@@ -337,9 +338,8 @@ class BanditView(ModelView):
             f"After the start, choices have the highest {SCORES.get(self.score, self.score)}, "
             f"with beta = {self.beta:.3g} by {type(bandit.width).__name__}; a batch ends by the "
             f"rule {bandit.batching!r}.",
-            "The bounds of best() and certificate() hold with probability "
-            f"{1 - bandit.band.delta:g} by {bandit.band.theorem}, under the assumptions that "
-            "certificate() lists.",
+            f"The bounds of best() and certificate() hold {probably(risk(band, self._inputs))} "
+            f"by {band.theorem}, under the assumptions that certificate() lists.",
             *filter(None, [self.note]),
         )
 

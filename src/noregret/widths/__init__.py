@@ -22,6 +22,7 @@ from noregret.widths.heuristics import (
     GrowingWidth,
 )
 from noregret.widths.nystrom import NystromBayesianWidth, NystromWidth
+from noregret.widths.risk import risk
 from noregret.widths.theorems import (
     BayesianWidth,
     BBKBWidth,
