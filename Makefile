@@ -40,7 +40,7 @@ test: .venv/installed  ## format, lint, types and the default tests
 
 test-slow: .venv/installed .venv-bench/installed  ## what `make test` leaves out: long tests, properties on many cases, evaluation and its peers
 	$(THREADS) NOREGRET_CASES=many $(BIN)/pytest -n 2 -q -m "slow or hypothesis" --ignore tests/evaluation/test_quick_sizes.py
-	$(THREADS) .venv-bench/bin/pytest -q tests/evaluation/test_quick_sizes.py
+	$(THREADS) .venv-bench/bin/pytest -q tests/evaluation/test_quick_sizes.py tests/evaluation/methods/test_peers.py
 
 mutants: .venv/installed  ## plant errors one at a time; each must be caught by a named test
 	$(THREADS) $(BIN)/python tests/mutants.py
