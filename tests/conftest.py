@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -35,3 +36,15 @@ def closed() -> Iterator[None]:
     yield
     plt.close("all")
     assert dict(mpl.rcParams) == before
+
+
+@pytest.fixture
+def only_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, and no other place to find data in, nor to fetch them from."""
+    from evaluation.data import files
+
+    monkeypatch.setenv("NOREGRET_DATA", str(tmp_path))
+    monkeypatch.setattr(files, "FOLDER", tmp_path / "nowhere")
+    monkeypatch.setattr(files, "cache", lambda: None)
+    monkeypatch.setattr(files, "ORIGINALS", {})
+    return tmp_path

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,54 +12,12 @@ from scipy.stats import qmc
 
 import noregret as nr
 from noregret import arrays
-from noregret.algorithms.settings import Initial
 from noregret.arrays import Matrix
 from noregret.errors import ArgumentError
 from noregret.policies import Purpose, stream
 from noregret.policies.designs import sobol
 from slow_references import DenseGP
-
-KERNEL = nr.RBF(0.4)
-POOL = nr.Pool(np.random.default_rng(4).random((90, 3)) * [1.0, 100.0, 0.01])
-SCALED = nr.RBF((0.4, 40.0, 0.004))
-DESIGNS: dict[str, Callable[[int], Initial]] = {
-    "uniform": nr.UniformDesign,
-    "sobol": nr.SobolDesign,
-    "farthest": nr.FarthestDesign,
-    "uncertainty": nr.UncertaintyDesign,
-}
-every_design = pytest.mark.parametrize("name", DESIGNS)
-
-
-def build(
-    name: str, size: int, pool: nr.Pool | nr.Box = POOL, *, seed: int = 0, **settings: Any
-) -> nr.Optimizer:
-    kernel = SCALED if pool is POOL else KERNEL
-    return nr.gp_ucb(
-        pool,
-        kernel=kernel,
-        noise_std=0.3,
-        start=DESIGNS[name](size),
-        seed=seed,
-        **settings,
-    )
-
-
-def whole(name: str, size: int, *, seed: int = 0) -> list[int]:
-    ids: list[int] = build(name, size, seed=seed).ask().sequence.tolist()
-    return ids
-
-
-def farthest(X: Matrix, known: list[int], taken: set[int], size: int) -> list[int]:
-    """k-centre, greedily, from the matrix of all distances."""
-    Z = X / X.std(axis=0)
-    distances = ((Z[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2)
-    chosen: list[int] = []
-    while len(chosen) < size:
-        gap = distances[:, known + chosen].min(axis=1)
-        free = [row for row in range(len(X)) if row not in taken and row not in known + chosen]
-        chosen.append(max(free, key=lambda row: (gap[row], -row)))
-    return chosen
+from small_designs import DESIGNS, POOL, SCALED, build, every_design, farthest, whole
 
 
 def nearest_to_sobol(X: Matrix, taken: set[int], size: int, seed: int) -> list[int]:
@@ -229,59 +184,6 @@ def test_quasi_random_designs_are_more_even_than_uniform_ones() -> None:
     assert max(even) < min(drawn), (even, drawn)
 
 
-BOXES = {
-    "real": nr.Box([(-5, 10), (1e-3, 1e3)], log=[1]),
-    "mixed": nr.Box([(0, 1), (1, 4)], integer=[1]),
-    "whole": nr.Box([(0, 3), (1, 4)], integer=[0, 1]),
-}
-
-
-@every_design
-@pytest.mark.parametrize("kind", BOXES)
-def test_designs_on_boxes(name: str, kind: str, tmp_path: Path) -> None:
-    """Different points, inside, in parts as a whole, and the same after a night on disk."""
-    box = BOXES[kind]
-    batch = build(name, 10, box).ask()
-    points = [tuple(x) for x in batch.x.tolist()]
-    assert len(points) == len(set(points)) <= 10
-    assert len(points) == 10 or (name == "uncertainty" and kind == "whole")
-    box.read("x", batch.x)  # raises outside
-
-    optimizer, got = build(name, 10, box), list[tuple[float, ...]]()
-    optimizer.tell([[0.5, 2.0]] if kind == "mixed" else [[1, 2]], [0.1])
-    for _ in range(20):
-        optimizer.save(tmp_path / "run")
-        optimizer = nr.load(tmp_path / "run", pool=box)
-        part = optimizer.ask(at_most=3)
-        if not part.reason.startswith("start"):
-            break
-        optimizer.tell(part, np.zeros(len(part)))
-        got += [tuple(x) for x in part.x.tolist()]
-    assert len(got) == len(set(got)) <= 9
-    if name in ("uniform", "sobol"):
-        assert set(got) <= set(points) | {(1.0, 2.0)}
-
-
-def test_a_box_of_few_points_is_soon_exhausted() -> None:
-    box = nr.Box([(0, 1), (0, 3)], integer=[0, 1])
-    for name in ("uniform", "sobol", "farthest"):
-        optimizer, seen = build(name, 50, box), set()
-        for _ in range(5):
-            batch = optimizer.ask()
-            if not batch.reason.startswith("start"):
-                break
-            seen |= {tuple(x) for x in batch.x.tolist()}
-            optimizer.tell(batch, np.zeros(len(batch)))
-        assert len(seen) == 8
-
-
-def test_farthest_points_of_a_box_reach_its_corners() -> None:
-    """Spread by a cloud: the five points of a square lie far apart."""
-    x = build("farthest", 5, nr.Box([(0, 1), (0, 1)]), seed=1).ask().x
-    gaps = np.linalg.norm(x[:, None] - x[None], axis=2)[np.triu_indices(5, 1)]
-    assert gaps.min() > 0.45
-
-
 @every_design
 def test_a_minimum_batch_comes_after_the_design(name: str) -> None:
     optimizer = nr.gp_bucb(
@@ -322,40 +224,3 @@ def test_sobol_sequences_begin_alike() -> None:
         np.testing.assert_array_equal(points, sobol(3, 40, np.random.default_rng(0))[:size])
     with pytest.raises(ArgumentError, match="at most 21201 features, got 30000"):
         sobol(30_000, 2, np.random.default_rng(0))
-
-
-class Ends:
-    """Somebody else's start: both ends of the pool."""
-
-    reason = "start: the ends"
-
-    def picks(self, evidence: nr.policies.Evidence, room: int) -> nr.pools.Picks:
-        rows = np.setdiff1d([0, evidence.points.candidates - 1], evidence.told.rows)
-        return evidence.points.picks(rows[:room])
-
-
-def test_a_start_of_ones_own() -> None:
-    optimizer = nr.gp_ucb(POOL, kernel=SCALED, noise_std=0.3, start=Ends())
-    assert optimizer.ask().ids.tolist() == [0, 89]
-
-
-@every_design
-@pytest.mark.parametrize("bad", [0, -3, 2.5, True, "ten", None])
-def test_sizes_must_be_counts(name: str, bad: object) -> None:
-    """Named as the user wrote it."""
-    with pytest.raises(ArgumentError, match=r"Design\(size\) must be"):
-        DESIGNS[name](bad)  # type: ignore[arg-type]  # on purpose
-
-
-@every_design
-def test_a_class_is_not_a_design(name: str) -> None:
-    """A forgotten pair of brackets."""
-    with pytest.raises(ArgumentError, match=r"such as \w+Design\(8\), got the class"):
-        nr.gp_ucb(POOL, kernel=SCALED, noise_std=0.3, start=DESIGNS[name])  # type: ignore[arg-type]  # on purpose
-
-
-def test_points_off_the_pool_do_not_end_a_design() -> None:
-    pool = nr.Pool(np.linspace(0, 1, 40)[:, None])
-    optimizer = nr.gp_ucb(pool, kernel=nr.RBF(0.3), noise_std=0.1, start=nr.SobolDesign(8))
-    optimizer.tell(np.linspace(2, 3, 8)[:, None], np.zeros(8))
-    assert len(optimizer.ask()) == 8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from types import SimpleNamespace
@@ -15,41 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.arrays import Vector
 from noregret.errors import CertificateError
-from noregret.run.stopping import GROWTH, Look, Stop
+from noregret.run.stopping import GROWTH
+from small_stopping import ALGORITHMS, POOL, Noisy, stopped
 
-X = np.linspace(0, 1, 25)[:, None]
-POOL = nr.Pool(X)
-MODEL: dict[str, Any] = {"kernel": nr.RBF(0.25), "noise_std": 0.3}
-ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
-    "gp_ucb": partial(nr.gp_ucb, **MODEL),
-    "gp_ei": partial(nr.gp_ei, **MODEL),
-    "mini_gp_ucb": partial(nr.mini_gp_ucb, limit=6.0, **MODEL),
-    "mini-switch": partial(nr.mini_gp_ucb, limit=6.0, switch_cost=3.0, **MODEL),
-    "bbkb": partial(nr.bbkb, limit=6.0, **MODEL),
-    "thompson": partial(nr.batch_thompson, batch_size=3, **MODEL),
-    "ts_qff": partial(nr.ts_qff, batch_size=4, **MODEL),
-    "uniform": partial(nr.uniform, batch_size=3),
-    "random_search": nr.random_search,
-    "epsilon_greedy": partial(nr.epsilon_greedy, batch_size=2),
-    "evolution": partial(nr.regularized_evolution, population=6, sample=3),
-}
 UNCERTIFIED = ("ts_qff", "uniform", "random_search", "epsilon_greedy", "evolution")
 CERTIFIED = [name for name in ALGORITHMS if name not in UNCERTIFIED]
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
-
-
-class Noisy:
-    """sin(4x), whose highest value is 1, with noise that is the same in every run."""
-
-    def __init__(self, seed: int = 0, sign: float = 1.0, fails: int = 0) -> None:
-        self.rng, self.sign, self.fails, self.calls = np.random.default_rng(seed), sign, fails, 0
-
-    def __call__(self, x: Vector) -> Any:
-        self.calls += 1
-        value = self.sign * (math.sin(4 * x[0]) + 0.3 * self.rng.standard_normal())
-        return nr.FAILED if self.fails and self.calls % self.fails == 0 else value
 
 
 @dataclass
@@ -75,19 +46,6 @@ def watched(name: str, budget: int, seed: int = 0, fails: int = 0) -> tuple[nr.R
     notes, algorithm = Notebook(), ALGORITHMS[name]
     f = Noisy(seed=seed, fails=fails)
     return nr.maximize(f, POOL, algorithm=algorithm, budget=budget, callback=notes), notes
-
-
-def stopped(
-    name: str,
-    budget: int,
-    stop_when: Any,
-    f: Callable[[Vector], Any] | None = None,
-    run: Callable[..., nr.Result] = nr.maximize,
-    **noise: Any,
-) -> nr.Result:
-    return run(
-        f or Noisy(**noise), POOL, algorithm=ALGORITHMS[name], budget=budget, stop_when=stop_when
-    )
 
 
 @cache
@@ -332,127 +290,6 @@ def test_a_budget_of_one(name: str) -> None:
     assert stopped(name, 1, nr.Patience(1)).ended == "budget spent"
     if name == "gp_ucb":
         assert stopped(name, 1, nr.GapBelow(100.0)).ended.endswith("<= 100")
-
-
-def with_history(
-    rows: list[int], values: list[float], excluded: Sequence[int] = ()
-) -> Callable[..., nr.Optimizer]:
-    def make(pool: nr.Pool, **settings: Any) -> nr.Optimizer:
-        optimizer = ALGORITHMS["gp_ucb"](pool, **settings)
-        optimizer.tell(rows, values)
-        optimizer.exclude(excluded)
-        return optimizer
-
-    return make
-
-
-def test_a_history_that_is_enough_ends_the_run_before_it_starts() -> None:
-    told = with_history([9] * 50, [0.9] * 50)
-    for stop, ended in ((nr.Target(0.7), "target 0.7 reached"), (nr.GapBelow(1e3), "gap ")):
-        measure = Noisy()
-        result = nr.maximize(measure, POOL, algorithm=told, budget=100, stop_when=stop)
-        assert result.ended.startswith(ended)
-        assert (measure.calls, len(result.values), result.switches) == (0, 0, 0)
-        assert "0 evaluations" in str(result)
-    result = nr.maximize(Noisy(), POOL, algorithm=told, budget=100, stop_when=nr.Patience(5))
-    assert (result.ended, len(result.values)) == (
-        "patience: 5 evaluations without improvement",
-        5,
-    )  # over the history's own best
-
-
-def test_what_cannot_be_recommended_meets_no_stop() -> None:
-    """All that was told of is excluded: there is no best, and no error either."""
-    make = with_history([3], [5.0], excluded=[3])
-    none: tuple[Any, ...] = (nr.Target(4.0), nr.GapBelow(1e-3), nr.Patience(50))
-    result = nr.maximize(Noisy(), POOL, algorithm=make, budget=6, stop_when=none)
-    assert (result.ended, len(result.values)) == ("budget spent", 5)
-
-
-def test_the_callback_sees_the_last_batch_too_and_comes_first() -> None:
-    """A run that saves itself in the callback must not lose its end."""
-    seen: list[int] = []
-
-    def note(optimizer: nr.Optimizer, *_: object) -> bool:
-        seen.append(optimizer.spent)
-        return optimizer.spent >= 4
-
-    def run(stop: Any) -> nr.Result:
-        seen.clear()
-        algorithm = ALGORITHMS["gp_ucb"]
-        return nr.maximize(
-            Noisy(), POOL, algorithm=algorithm, budget=9, stop_when=stop, callback=note
-        )
-
-    assert (run(nr.Target(-9.0)).ended, seen) == ("target -9 reached", [1])
-    assert (run(nr.Target(99.0)).ended, seen) == ("callback", [1, 2, 3, 4])
-
-
-@pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
-    """After how many evaluations each of these was computed."""
-    found: dict[str, list[int]] = {"best": [], "certificate": []}
-    for name, of in (("best", nr.Optimizer.best), ("certificate", nr.Optimizer.certificate)):
-
-        def noted(self: nr.Optimizer, name: str = name, of: Callable[..., Any] = of) -> Any:
-            found[name].append(self.evaluations)
-            return of(self)
-
-        monkeypatch.setattr(nr.Optimizer, name, noted)
-    return found
-
-
-def test_a_recommendation_is_computed_once_a_batch_at_most(calls: dict[str, list[int]]) -> None:
-    """It costs as much as a choice; without stops that need it, it is not made at all."""
-    stopped("gp_ucb", 12, [nr.Target(9.0), nr.Patience(100), nr.Target(8.0)])
-    assert calls["best"] == list(range(1, 13))
-    calls["best"].clear()
-    stopped("gp_ucb", 12, nr.GapBelow(1e-6))
-    stopped("gp_ucb", 12, None)
-    assert calls["best"] == []
-
-
-def test_certificates_are_made_on_their_schedule(calls: dict[str, list[int]]) -> None:
-    """Each takes a pass over the pool: none at every evaluation of a long run."""
-    stopped("gp_ucb", 50, nr.GapBelow(1e-6))
-    made = [*range(1, 22), 23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 44, 47, 50]
-    assert calls["certificate"] == made
-
-
-@dataclass
-class AtThree:
-    """A stop of a user's own."""
-
-    met: Callable[[], str]
-
-    def begin(self, look: Look) -> int:
-        return look.spent
-
-    def check(self, look: Look, memory: int) -> tuple[str | None, int]:
-        assert memory == max(look.spent - 1, 0)
-        return (self.met() if look.spent == 3 else None), look.spent
-
-
-def test_a_stop_of_one_s_own() -> None:
-    hot: Stop[int] = AtThree(lambda: "too hot")
-    result = stopped("gp_ucb", 40, hot)
-    assert (result.ended, len(result.values)) == ("too hot", 3)
-
-
-@pytest.mark.parametrize(
-    "given_as", [0.9, "target", nr.Target, [nr.Patience], [nr.Target(1.0), 3], lambda _: True]
-)
-def test_what_is_no_stop_is_refused_before_anything_is_measured(given_as: Any) -> None:
-    measure = Noisy()
-    with pytest.raises(nr.NoRegretError, match=r"stop_when must be .*Target\(0\.9\).*callback="):
-        nr.minimize(measure, POOL, algorithm=nr.uniform, budget=9, stop_when=given_as)
-    assert measure.calls == 0
-
-
-def test_an_error_in_a_stop_keeps_the_values() -> None:
-    with pytest.raises(ZeroDivisionError) as caught:
-        stopped("gp_ucb", 9, AtThree(lambda: str(1 // 0)))
-    assert len(caught.value.result.values) == 3  # type: ignore[attr-defined]  # set by the runner
 
 
 def test_a_target_at_its_word_is_met_by_equal_values() -> None:

@@ -104,21 +104,11 @@ def path(tmp_path: Path, runs: Runs) -> Path:
     return write(tmp_path / "runs.tfrecord", HASHES, *runs)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, and no other place to find data in, nor to fetch them from."""
-    monkeypatch.setenv("NOREGRET_DATA", str(tmp_path))
-    monkeypatch.setattr(data, "FOLDER", tmp_path / "nowhere")
-    monkeypatch.setattr(data, "cache", lambda: None)
-    monkeypatch.setattr(data, "ORIGINALS", {})
-    return tmp_path
-
-
-def write_cells(folder: Path, hashes: Sequence[str]) -> Matrix:
+def write_cells(only_data: Path, hashes: Sequence[str]) -> Matrix:
     X = np.random.default_rng(1).integers(2, size=(len(hashes), 19), dtype=np.uint8)
     X[:, [0, 14]] = 1
     X[0] = 1
-    np.savez(folder / nasbench101.CELLS, X=X, module_hash=np.array(hashes, dtype="S32"))
+    np.savez(only_data / nasbench101.CELLS, X=X, module_hash=np.array(hashes, dtype="S32"))
     return X.astype(np.float64)
 
 
@@ -264,9 +254,9 @@ def test_cells_without_outcomes_are_counted(path: Path, runs: Runs) -> None:
 
 
 @pytest.mark.parametrize("file", [nasbench101.OUTCOMES, nasbench101.ALL_OUTCOMES])
-def test_the_problem(file: str, folder: Path, runs: Runs) -> None:
-    X, (accuracies, _) = write_cells(folder, HASHES), runs
-    write(folder / file, HASHES, *runs)
+def test_the_problem(file: str, only_data: Path, runs: Runs) -> None:
+    X, (accuracies, _) = write_cells(only_data, HASHES), runs
+    write(only_data / file, HASHES, *runs)
     problem = nasbench101.nasbench101()
     assert problem.numbers.shape == (N, 17)
     assert problem.seconds is not None
@@ -280,17 +270,17 @@ def test_the_problem(file: str, folder: Path, runs: Runs) -> None:
     assert set(drawn) == set(accuracies[4])
 
 
-def test_each_half_has_at_most_unit_norm(folder: Path) -> None:
+def test_each_half_has_at_most_unit_norm(only_data: Path) -> None:
     """So that adjacency and operations weigh alike; the constant columns are gone."""
-    bits = write_cells(folder, HASHES)
+    bits = write_cells(only_data, HASHES)
     X = nasbench101.features(bits)
     for half, was in ((X[:, :13], bits[:, 1:14]), (X[:, 13:], bits[:, 15:])):
         assert np.linalg.norm(half, axis=1).max() == pytest.approx(1)
         np.testing.assert_allclose(half * np.sqrt(was.sum(axis=1).max()), was)
 
 
-def test_without_outcomes_one_is_told(folder: Path) -> None:
-    write_cells(folder, HASHES)
+def test_without_outcomes_one_is_told(only_data: Path) -> None:
+    write_cells(only_data, HASHES)
     with pytest.raises(Missing, match=r"no nasbench_only108\.tfrecord in .*NOREGRET_DATA"):
         nasbench101.nasbench101()
 
@@ -331,13 +321,13 @@ def released_cells() -> tuple[Matrix, list[str]]:
 
 @pytest.mark.slow
 def test_the_cells_worked_out_are_those_of_the_file(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    only_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the same order, so that a run is the same with the file and without."""
     worked_out = nasbench101.all_cells()
     assert worked_out[0].shape == (12_416, 19)
     monkeypatch.undo()
-    assert str(folder) not in str(data.folders())
+    assert str(only_data) not in str(data.folders())
     bits, hashes = released_cells()
     np.testing.assert_array_equal(worked_out[0], bits)
     assert worked_out[1] == hashes

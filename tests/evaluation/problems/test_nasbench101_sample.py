@@ -20,12 +20,8 @@ THEIRS = 12  # cells of the papers, of which the sample holds some
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(only_data: Path) -> Path:
     """Files of the layout of the real ones, and no other place to find data in."""
-    monkeypatch.setenv("NOREGRET_DATA", str(tmp_path))
-    monkeypatch.setattr(data, "FOLDER", tmp_path / "nowhere")
-    monkeypatch.setattr(data, "cache", lambda: None)
-    monkeypatch.setattr(data, "ORIGINALS", {})
     rng = np.random.default_rng(0)
     X = rng.integers(2, size=(N, 36), dtype=np.uint8)
     X[:, 0] = 1
@@ -34,15 +30,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     accuracies = rng.uniform(0.5, 0.95, (N, 4)).astype(np.float32)
     accuracies[30, 3] = 0.0951  # failed
     took = rng.uniform(300, 5000, N).astype(np.float32)
-    np.savez(tmp_path / FILE, X=X, val_acc=accuracies, train_time=took, row_in_papers_subset=rows)
+    np.savez(only_data / FILE, X=X, val_acc=accuracies, train_time=took, row_in_papers_subset=rows)
     runs = rng.uniform(40, 92, (M, 3)).astype(np.float32)
     runs[::2, 2] = np.nan
-    np.savez(tmp_path / NOISE_OF, val_acc_cifar10=runs)
+    np.savez(only_data / NOISE_OF, val_acc_cifar10=runs)
     bits = rng.integers(2, size=(THEIRS, 19), dtype=np.uint8)
     bits[:, [0, 14]] = 1
     names = np.array([f"{row:032x}" for row in range(THEIRS)], dtype="S32")
-    np.savez(tmp_path / nasbench101.CELLS, X=bits, module_hash=names)
-    return tmp_path
+    np.savez(only_data / nasbench101.CELLS, X=bits, module_hash=names)
+    return only_data
 
 
 def held(folder: Path, file: str, name: str) -> Matrix:
