@@ -47,7 +47,7 @@ def test_random_features_are_the_kernel_on_average(kernel: Kernel) -> None:
     count = 60_000
     features = random_features(kernel, np.array([0.3, -2.0]), count, np.random.default_rng(1))
     assert features is not None
-    phi = features(X).astype(np.complex128)
+    phi = features(X, np.complex64).astype(np.complex128)
     products = phi[:, None] * phi[None].conj()
     error = products.std(axis=2) / count**0.5
     off = np.abs(products.mean(axis=2) - kernel(X, X))
@@ -90,6 +90,19 @@ def test_draws_have_the_moments_of_the_posterior(kernel: Kernel, sparse: bool, d
     products = (S - mean)[:, :, None] * (S - mean)[:, None, :]
     error = products.std(axis=0) / draws**0.5
     assert (np.abs(products.mean(axis=0) - covariance) / error).max() < TOO_FAR
+
+
+@pytest.mark.parametrize("kernel", [nr.RBF(0.7) + nr.Linear(0.1), 2.0 * nr.RBF(0.9)], ids=repr)
+def test_draws_lie_where_the_posterior_does_beside_points_that_nearly_coincide(
+    kernel: Kernel,
+) -> None:
+    """Solved with points so close, the last digits of single precision count ten million times."""
+    told = np.vstack([X[:4], X[:4] + 2e-7])
+    y, rng = np.random.default_rng(3).standard_normal(8), np.random.default_rng(6)
+    posterior = Scene(kernel, 0.3, Observations(np.arange(8), told, np.ones(8), y), X).nystrom(8)
+    drawn = Paths.sampled(posterior, Points(nr.Pool(X)), 2000, 1.0, rng).values(X)
+    spread = (drawn - posterior.mean(X)[:, None]).std(axis=1)
+    assert spread == pytest.approx(np.sqrt(posterior.variance(X)), rel=0.1)
 
 
 def test_functions_drawn_together_are_independent() -> None:

@@ -18,9 +18,10 @@ from noregret.kernels.stationary import RBF, Matern
 from noregret.pools import Points, Scales
 from noregret.storable import storable
 
-Waves: TypeAlias = npt.NDArray[np.complex64]
+Precision: TypeAlias = type[np.complex64] | type[np.complex128]
+Waves: TypeAlias = npt.NDArray[np.complex64] | npt.NDArray[np.complex128]
 Phases: TypeAlias = npt.NDArray[np.complex128]
-Features: TypeAlias = Callable[[Rows], Waves]
+Features: TypeAlias = Callable[[Rows, Precision], Waves]
 MOST_DIMENSIONS = 3
 MOST_FEATURES = 4096  # their covariance takes 128 MB, a factor of it some seconds
 ERROR = 1e-4  # of k(x, z), aimed at where the number of nodes is not given
@@ -33,7 +34,8 @@ def random_features(
 
     Waves e^(iωx) for RBF and Matérn, ω from their spectral density; random projections for Linear.
     A feature of a product is the product of one feature of each, of a sum one of either. Phases are
-    measured from the `origin`, a point near the others, so that rounding costs few digits.
+    measured from the `origin`, a point near the others, so that rounding costs few digits. φ takes
+    a precision.
 
     Source: Rahimi & Recht 2007; Matérn's density is a Student t of 2ν degrees of freedom
     (Rasmussen & Williams 2006, Eq. 4.15).
@@ -47,18 +49,18 @@ def random_features(
             return _waves(rng.standard_normal((dim, count)) / t, scale, origin)
         case Linear(bias=bias):
             R = rng.standard_normal((dim + 1, count))
-            return lambda X: (X @ R[1:] + bias**0.5 * R[0]).astype(np.complex64)
+            return lambda X, precision: (X @ R[1:] + bias**0.5 * R[0]).astype(precision)
         case Scaled(kernel=inner, variance=variance):
             part = random_features(inner, origin, count, rng)
-            root = np.float32(variance**0.5)
-            return None if part is None else lambda X: part(X) * root
+            root = variance**0.5
+            return None if part is None else lambda X, precision: part(X, precision) * root
         case Sum(left=left, right=right) | Product(left=left, right=right):
             a = random_features(left, origin, count, rng)
             b = random_features(right, origin, count, rng)
             if a is None or b is None:
                 return None
             if isinstance(kernel, Product):
-                return lambda X: a(X) * b(X)
+                return lambda X, precision: a(X, precision) * b(X, precision)
             return _either(a, b, rng.random(count) < 0.5)
         case _:
             return None
@@ -67,11 +69,11 @@ def random_features(
 def _waves(frequencies: Matrix, scale: float | tuple[float, ...], origin: Vector) -> Features:
     turns = frequencies / np.reshape(scale, (-1, 1)) / (2 * np.pi)
 
-    def features(X: Rows) -> Waves:
+    def features(X: Rows, precision: Precision) -> Waves:
         phase = (X - origin) @ turns
         phase -= np.rint(phase)  # in double precision: single would lose many turns
-        angle = (2 * np.pi * phase).astype(np.float32)
-        out = np.empty(angle.shape, dtype=np.complex64)
+        out = np.empty(phase.shape, dtype=precision)
+        angle = (2 * np.pi * phase).astype(out.real.dtype)
         np.cos(angle, out=out.real)
         np.sin(angle, out=out.imag)
         return out
@@ -82,9 +84,9 @@ def _waves(frequencies: Matrix, scale: float | tuple[float, ...], origin: Vector
 def _either(a: Features, b: Features, first: Mask) -> Features:
     """Return features of which each is that of a where it is first, else of b, times √2."""
 
-    def features(X: Rows) -> Waves:
-        out: Waves = np.where(first, a(X), b(X))
-        out *= np.float32(2**0.5)
+    def features(X: Rows, precision: Precision) -> Waves:
+        out: Waves = np.where(first, a(X, precision), b(X, precision))
+        out *= 2**0.5
         return out
 
     return features

@@ -25,6 +25,9 @@ class PriorDraws(Protocol):
     def values(self, X: Rows) -> Matrix:
         """Return a row for each row of X, a column for each function."""
 
+    def precise_values(self, X: Rows) -> Matrix:
+        """Return the same in double precision."""
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,9 +45,14 @@ class Waves:
     def values(self, X: Rows) -> Matrix:
         out = np.empty((len(X), self.weights.shape[1]))
         for start in range(0, len(X), BLOCK):
-            some = self.features(X[start : start + BLOCK])
+            some = self.features(X[start : start + BLOCK], np.complex64)
             out[start : start + BLOCK] = some.view(np.float32) @ self.weights
         return out
+
+    def precise_values(self, X: Rows) -> Matrix:
+        """Points that nearly coincide make much of the last digits, where they are solved with."""
+        waves = self.features(X, np.complex128).view(np.float64)
+        return np.asarray(waves @ self.weights.astype(np.float64))
 
 
 @final
@@ -80,6 +88,8 @@ class Landmarks:
         bits = mixed(hashed(X)[:, None] ^ self.salts)
         eta = ndtri(((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53)
         return np.asarray(Z.T @ self.weights + np.sqrt(left)[:, None] * eta)
+
+    precise_values = values
 
 
 def sample_functions(posterior: Posterior, X: Rows, size: int, rng: np.random.Generator) -> Matrix:
@@ -132,7 +142,7 @@ class Paths:
         else:
             marks = stacked(posterior.basis, points.some(LANDMARKS, rng))
             prior = Landmarks.sampled(kernel, marks, size, rng)
-        v = posterior.explained_samples(prior.values(posterior.basis), rng)
+        v = posterior.explained_samples(prior.precise_values(posterior.basis), rng)
         return cls(posterior, prior, v, scale)
 
     def values(self, X: Rows) -> Matrix:
