@@ -25,7 +25,7 @@ from noregret.run.stopping import Stop, Watch, as_stops
 from noregret.text import counted
 
 Value: TypeAlias = "float | tuple[float, float] | Failed"
-Objective: TypeAlias = Callable[[Vector], Value] | Callable[[Vector, Any], Value]  # and a context
+Objective: TypeAlias = Callable[..., Value]  # of a candidate, and of a context where there is one
 ValueAndNoise: TypeAlias = "tuple[float | Failed, float | None]"  # None where it was not said
 Callback: TypeAlias = Callable[[Optimizer, Batch, "list[float | Failed]"], "bool | None"]
 Arguments = ParamSpec("Arguments")
