@@ -63,6 +63,8 @@ MODELS: dict[str, Callable[..., nr.Optimizer]] = {
     ),
     "mini-thompson-nystrom": partial(nr.mini, acquisition=nr.Thompson(), posterior="nystrom"),
 }
+# Whose draws are the same however points are described; incremental dictionaries hash features.
+DESCRIBED_ANYHOW = [name for name in MODELS if "incremental" not in name]
 Model = TypeVar("Model", ExactPosterior, NystromPosterior)
 RTOL = 1e-8  # of algebra in float64 on a few dozen well-conditioned points
 

@@ -14,7 +14,7 @@ from noregret.arrays import Vector
 from noregret.errors import NumericalWarning
 from noregret.kernels import Kernel
 from slow_search import pool_of
-from strategies import MODELS
+from strategies import DESCRIBED_ANYHOW, MODELS
 
 every_model = pytest.mark.parametrize("name", MODELS)
 BASELINES: dict[str, Callable[..., nr.Optimizer]] = {
@@ -224,7 +224,7 @@ def test_a_budget_of_one(name: str) -> None:
     assert best.mean == pytest.approx(expected, rel=1e-9)
 
 
-@every_model
+@pytest.mark.parametrize("name", DESCRIBED_ANYHOW)
 def test_features_far_from_zero(name: str) -> None:
     """Years as a feature: 2000 to 2024 must be as far apart as 0 to 24."""
     near, far = (

@@ -10,7 +10,7 @@ import pytest
 
 import noregret as nr
 from noregret.arrays import Indices, Matrix, Rows
-from strategies import MODELS
+from strategies import DESCRIBED_ANYHOW, MODELS
 
 N = 60
 BITS = np.random.default_rng(5).random((N, 100)) < 0.15
@@ -38,8 +38,7 @@ def run(optimizer: nr.Optimizer, start: int, stop: int) -> list[tuple[object, ..
     return [step(optimizer, i) for i in range(start, stop)]
 
 
-# An incremental dictionary draws its members by their features, which differ between the two.
-@pytest.mark.parametrize("name", [name for name in MODELS if "incremental" not in name])
+@pytest.mark.parametrize("name", DESCRIBED_ANYHOW)
 def test_runs_are_those_of_the_gram_matrix(name: str) -> None:
     """Bits packed and compared, or their similarities looked up: the same choices."""
     make = MODELS[name]

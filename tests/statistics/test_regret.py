@@ -92,13 +92,14 @@ def test_sparse_regret_is_at_most_half_more_than_exact(
     Each with the width of its own, on functions of norm 10 with the norm known: 100 deviations of
     the noise. The claim is about such functions only. Where noise and not the norm makes the width,
     BKB's log t and BBKB's C̃ widen it, and regret with it: at norm 1 the medians are 1.59 and 1.65
-    times that of GP-UCB, at norm 10 they are 1.30 and 1.24.
+    times that of GP-UCB, at norm 10 they are 1.30 and 1.24 (of ten seeds; of the six here, 1.19 and
+    1.22).
 
     With the same width, at norm 1: what is lost by the dictionary and by stale feedback alone.
     """
     samples: dict[str, list[float]] = {}
     for name, algorithm in (("gp_ucb", nr.gp_ucb), ("bkb", nr.bkb), ("bbkb", nr.bbkb)):
-        regrets = [run(algorithm, problem(seed, norm), seed, **settings) for seed in range(10)]
+        regrets = [run(algorithm, problem(seed, norm), seed, **settings) for seed in range(6)]
         samples[name] = [float(regret[-1]) for regret in regrets]
     exact = np.median(samples["gp_ucb"])
     assert np.median(samples["bkb"]) <= 1.5 * exact, report(**samples)
