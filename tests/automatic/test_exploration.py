@@ -39,7 +39,7 @@ def posterior(n: int, seed: int = 0) -> ExactPosterior:
 
 @given(st.integers(0, 12), st.integers(1, 120), st.floats(0, 4), st.integers(0, 50))
 def test_the_highest_are_those_of_all_scores(n: int, size: int, beta: float, seed: int) -> None:
-    """The slow twin scores every candidate, and sorts."""
+    """The slow reference scores every candidate, and sorts."""
     rng, p = np.random.default_rng(seed), posterior(n, seed)
     taken = np.append(np.flatnonzero(rng.random(len(X)) < 0.2), rng.integers(len(X), size=3))
     asked = Points(POOL), p, beta, taken, size, rng

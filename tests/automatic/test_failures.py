@@ -43,7 +43,7 @@ def test_where_evaluations_fail_it_stops_looking(
 
 
 def test_failures_are_half_a_low_value_in_whatever_order_they_came() -> None:
-    """The slow twin: a model told everything at once, failures as values of weight a half."""
+    """The slow reference: a model told everything at once, failures as values of weight a half."""
     pool, rng = nr.Pool(GRID), np.random.default_rng(0)
     opt = run(nr.auto(pool), 12)
     rows: list[int] = []

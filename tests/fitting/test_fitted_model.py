@@ -62,7 +62,7 @@ def test_replicates_tell_a_rough_function_from_noise() -> None:
 
 
 def test_the_density_of_a_constant_is_the_best_of_all_noises() -> None:
-    """The slow twin: the likelihood without a function, over a grid of noises."""
+    """The slow reference: the likelihood without a function, over a grid of noises."""
     rng = np.random.default_rng(2)
     w, y = rng.integers(1, 5, 12).astype(np.float64), rng.standard_normal(12)
     sample = Sample(points(12), w, y, 0.7, 9.0)

@@ -109,7 +109,7 @@ def _scale(ax: Axes, *, lowest: float, longest: int) -> None:
 
 def _curve(run: object, truth: object, best: float | None, goal: Goal, kind: Kind) -> Vector:
     """Return the regret of a run after every evaluation."""
-    short = _short(run, truth, best, goal)
+    short = _shortfall(run, truth, best, goal)
     if not len(short):
         raise ArgumentError("regret(runs=...): a run has no evaluation yet, nothing to draw.")
     if kind == "simple":
@@ -118,7 +118,7 @@ def _curve(run: object, truth: object, best: float | None, goal: Goal, kind: Kin
     return total / np.arange(1, len(short) + 1) if kind == "average" else total
 
 
-def _short(run: object, truth: object, best: float | None, goal: Goal) -> Vector:
+def _shortfall(run: object, truth: object, best: float | None, goal: Goal) -> Vector:
     """Return how far every evaluation fell short, in order."""
     optimizer = run.optimizer if isinstance(run, Result) else run
     if isinstance(optimizer, Optimizer) and optimizer.takes_contexts:

@@ -131,7 +131,7 @@ class Evidence:
             return None
         before = self.came_from if self.set_up == pick.rows[0] else self.set_up
         if before is None:
-            return self.switch_costs.usual(self.points, pick)
+            return self.switch_costs.typical(self.points, pick)
         now = self.points.picks(np.array([before]))
         return float(self.switch_costs.between(self.points, now, pick)[0, 0])
 

@@ -260,9 +260,9 @@ class Points:
 
     def glance(self, count: int) -> Rows:
         """Return candidates from all over the domain, the same every time."""
-        return self.spread(count).X
+        return self.all_over(count).X
 
-    def spread(self, count: int) -> Picks:
+    def all_over(self, count: int) -> Picks:
         """Return the candidates of a glance, with their rows."""
         if self.box is not None:
             return self.picks_of(self.box.sample(count, np.random.default_rng(0)))

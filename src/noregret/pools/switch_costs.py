@@ -40,12 +40,12 @@ class SwitchCosts(ABC):
         return np.where(same, 0.0, self.of_pairs(points, before, after))
 
     @final
-    def usual(self, points: Points, to: Picks) -> float:
+    def typical(self, points: Points, to: Picks) -> float:
         """Return what it costs to go to a candidate, half of the others costing less.
 
         Of many candidates `SOME` from all over the domain are looked at.
         """
-        others = points.spread(SOME)
+        others = points.all_over(SOME)
         others = others[others.rows != to.rows[0]]
         return float(np.median(self.between(points, others, to))) if len(others) else 0.0
 

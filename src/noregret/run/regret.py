@@ -27,7 +27,7 @@ def regrets(
     pool, sign = _pool(name, optimizer), 1.0 if optimizer.goal == "max" else -1.0
     rows = pool.find(ids)
     if contexts is None:
-        return _short(sign * _of_candidates(name, truth, pool), rows)
+        return _shortfall(sign * _of_candidates(name, truth, pool), rows)
     if not callable(truth):
         raise ArgumentError(
             f"{name} must be a function where there are contexts, under each of which another "
@@ -41,7 +41,7 @@ def regrets(
         context = contexts[here[0]]
         given = context if names is None else dict(zip(names, context.tolist(), strict=True))
         values = _of_candidates(f"{name} under the context {given!r:.80}", truth(given), pool)
-        short[here] = _short(sign * values, rows[here])
+        short[here] = _shortfall(sign * values, rows[here])
     return short
 
 
@@ -71,5 +71,5 @@ def _of_candidates(name: str, given: object, pool: Candidates) -> Vector:
     return values
 
 
-def _short(values: Vector, rows: Indices) -> Vector:
+def _shortfall(values: Vector, rows: Indices) -> Vector:
     return np.asarray(values.max() - values[rows])

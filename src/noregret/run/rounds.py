@@ -15,7 +15,7 @@ from noregret.pools import NO_CONTEXTS, is_frame
 
 Contexts: TypeAlias = "Iterable[Any] | Callable[[int], Any]"
 NONE_LEFT: Final = object()
-SAME: Final = "one context per evaluation, in order, or a function from the round to its context"
+RULE: Final = "one context per evaluation, in order, or a function from the round to its context"
 
 
 @final
@@ -24,7 +24,7 @@ class Rounds:
 
     def __init__(self, contexts: object, optimizer: Optimizer, room: int) -> None:
         if contexts is None and optimizer.takes_contexts:
-            raise ArgumentError(f"this run has contexts (context_kernel=...): contexts={SAME}.")
+            raise ArgumentError(f"this run has contexts (context_kernel=...): contexts={RULE}.")
         if contexts is not None and not optimizer.takes_contexts:
             raise ArgumentError(f"contexts=...: {NO_CONTEXTS}")
         self._optimizer = optimizer
@@ -63,7 +63,7 @@ def _stream(contexts: Any, room: int) -> Iterator[Any]:
             "or frame.to_dicts() of Polars, or an array."
         )
     if isinstance(contexts, Mapping | str) or not isinstance(contexts, Iterable):
-        raise ArgumentError(f"contexts=... must be {SAME}; got {contexts!r:.80}.")
+        raise ArgumentError(f"contexts=... must be {RULE}; got {contexts!r:.80}.")
     if isinstance(contexts, Sized):
         if len(contexts) < room:
             raise ArgumentError(
