@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from collections import Counter
@@ -9,20 +10,21 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise, permutations
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.lib.recfunctions import repack_fields
 
 import noregret as nr
 from noregret.errors import TellError
 from noregret.optimizer.switching import ordered
+from noregret.optimizer.trace import COLUMNS
 from noregret.pools import Points
 from noregret.pools.switch_costs import FlatSwitchCost, MatrixSwitchCosts
-from small_switching import COSTS, FRAME, MODEL, TABLE, X, of_rows, value
+from small_switching import COSTS, FRAME, MODEL, TABLE, of_rows, value
 
 ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
     "plate": partial(nr.gp_bucb, rule=nr.FixedSize(8), **MODEL),
@@ -65,6 +67,11 @@ def test_the_same_is_chosen_and_run_in_a_cheaper_order(name: str) -> None:
     assert ordered.paid == pytest.approx(paid_for(ordered.sequence.tolist()))
     assert ordered.paid < as_given
     assert f"switches so far cost {ordered.paid:g}." in ordered.account()
+    ways = [ordered.sequence.tolist()[:stop] for stop in np.cumsum(ordered.trace["size"])]
+    assert ordered.trace["paid"] == pytest.approx([paid_for(way) for way in ways])
+    assert ordered.cost_of(ways[-1]) == pytest.approx(ordered.paid)
+    assert plain.cost_of(ways[-1]) == plain.trace["paid"][-1] == 0.0
+    assert ("paid" in repr(ordered.trace), "paid" in repr(plain.trace)) == (True, False)
 
 
 @given(st.integers(0, 2**20))
@@ -202,74 +209,6 @@ def test_mini_stays_until_the_switch_that_it_made_was_worth_it() -> None:
     assert "switch cost by pair" in batch.reason
 
 
-EVENTS = ["tell", "tell", "tell", "part", "fail", "late", "unasked", "exclude", "save"]
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(EVENTS), st.sampled_from("ab"), st.integers(1, 9)), max_size=12
-    ),
-    st.sampled_from([0.0, 0.5, 1.0, 2.2, 4.0, 7.0]),
-    st.sampled_from([nr.mini_gp_ucb, nr.mini_gp_ei, partial(nr.mini, acquisition=nr.Thompson())]),
-    st.integers(0, 9),
-)
-def test_costs_that_are_the_same_for_all_pairs_choose_as_a_number_does(
-    story: list[tuple[str, str, int]], cost: float, algorithm: Any, seed: int
-) -> None:
-    """Two ways to say one thing, whoever is asked, whatever fails, and after every load."""
-    pool = nr.Pool(X[:12])
-    costs = np.full((12, 12), cost)
-    np.fill_diagonal(costs, 0.0)
-    make = partial(algorithm, pool, limit=9.0, seed=seed, start=[1, 2], **MODEL)
-    runs = [make(switch_cost=given) for given in (cost, costs, lambda _x, _z: cost)]
-    for time, (event, worker, at_most) in enumerate([*story, ("tell", "a", 9), ("tell", "b", 9)]):
-        batches = [one.ask(at_most=at_most, worker=worker) for one in runs]
-        for at, (one, batch) in enumerate(zip(runs, batches, strict=True)):
-            told = [value(row, time) for row in batch.sequence.tolist()]
-            if event == "part":
-                one.tell(batch[:1], told[:1])
-            elif event == "fail":
-                one.fail(batch)
-            elif event != "late":
-                one.tell(batch, told)
-            if event == "unasked":
-                one.tell([3], [0.4])
-            elif event == "exclude" and len(np.flatnonzero(one.evidence.excluded)) < 6:
-                one.exclude([int(batch.ids[0])])
-            elif event == "save" and at == 1:
-                with TemporaryDirectory() as folder:
-                    one.save(f"{folder}/run")
-                    runs[1] = nr.load(f"{folder}/run", pool=pool)
-        assert batches[0].sequence.tolist() == batches[1].sequence.tolist()
-        assert batches[0].sequence.tolist() == batches[2].sequence.tolist()
-    assert runs[0].sequence.tolist() == runs[1].sequence.tolist() == runs[2].sequence.tolist()
-    assert runs[0].switches == runs[1].switches == runs[2].switches
-    assert [one.paid for one in runs] == pytest.approx([cost * runs[0].switches] * 3)
-
-
-@pytest.mark.parametrize("cost", [6.0, np.full((4, 4), 6.0), {0: 6.0}])
-def test_the_first_stay_is_as_long_as_others_are(cost: Any) -> None:
-    """Nothing led to it; it is stayed on as after a switch that costs what most others would."""
-    pool = nr.Pool.numbered(4)
-    optimizer = nr.mini_gp_ucb(pool, limit=99.0, switch_cost=cost, start=[], **MODEL)
-    assert [len(optimizer.ask(worker=worker)) for worker in "abc"] == [6, 6, 6]
-
-
-def test_before_the_first_the_middle_of_all_costs_is_taken() -> None:
-    """A far one of many is no reason to stay long, nor is a near one to leave at once."""
-    costs = np.array([[0.0, 9.0, 2.0, 3.0], [8.0, 0, 0, 0], [4.0, 0, 0, 0], [30.0, 0, 0, 0]])
-    make = partial(nr.mini_gp_ucb, nr.Pool.numbered(4), limit=99.0, start=[], **MODEL)
-    for goal in range(4):
-        optimizer = make(switch_cost=costs)
-        optimizer.exclude([row for row in range(4) if row != goal])
-        middle = float(np.median(np.delete(costs[:, goal], goal)))
-        assert len(optimizer.ask()) == max(1, middle)
-    alone = nr.mini_gp_ucb(
-        nr.Pool.numbered(1), limit=99.0, switch_cost=lambda _x, _z: 9.0, start=[], **MODEL
-    )
-    assert len(alone.ask()) == 1
-
-
 @pytest.mark.parametrize("name", ["plate", "bbkb", "auto"])
 def test_a_saved_run_goes_on_in_the_middle_of_a_batch(name: str, tmp_path: Path) -> None:
     """The order belongs to the batch that is open."""
@@ -289,6 +228,74 @@ def test_a_saved_run_goes_on_in_the_middle_of_a_batch(name: str, tmp_path: Path)
             batches.append(batch.sequence.tolist())
         assert batches[0] == batches[1]
     assert broken.paid == unbroken.paid
+
+
+def test_a_result_says_what_its_switches_cost() -> None:
+    """Those that were made: of a batch that was broken off, not those that were planned."""
+
+    def broken(row: Any) -> float:
+        calls.append(row)
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+        return value(row, 0)
+
+    calls: list[int] = []
+    result = nr.maximize(
+        broken, TABLE, 99, algorithm=nr.uniform, batch_size=3, by_id=True, switch_cost=COSTS
+    )
+    way = list(map(int, result.ids))
+    assert len(way) == 19
+    assert result.paid == pytest.approx(paid_for(way))
+    assert 0 < result.paid < result.optimizer.paid
+    assert f"{result.switches} switches that cost {result.paid:g};" in str(result)
+    free = nr.maximize(lambda x: x[0], TABLE, 9, algorithm=nr.uniform)
+    assert free.paid == 0.0
+    assert "cost" not in str(free)
+
+
+@pytest.mark.parametrize("switch_cost", [None, COSTS])
+def test_a_run_saved_before_its_trace_said_what_was_paid_goes_on(
+    switch_cost: Any, tmp_path: Path
+) -> None:
+    """What was paid in all was kept; what of it by which batch, nobody knows."""
+    optimizer = nr.uniform(TABLE, batch_size=8, switch_cost=switch_cost)
+    for _ in range(3):
+        batch = optimizer.ask()
+        optimizer.tell(batch, [0.0] * 8)
+    optimizer.save(tmp_path / "run")
+    columns = [name for name in COLUMNS if name != "paid"]
+    with (
+        zipfile.ZipFile(tmp_path / "run") as archive,
+        zipfile.ZipFile(tmp_path / "old", "w") as old,
+    ):
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name.endswith(".npy"):
+                array = np.load(io.BytesIO(content), allow_pickle=False)
+                if "paid" in (array.dtype.names or ()):
+                    buffer = io.BytesIO()
+                    np.save(buffer, repack_fields(array[columns]), allow_pickle=False)
+                    content = buffer.getvalue()
+            old.writestr(name, content)
+    again = nr.load(tmp_path / "old", pool=TABLE)
+    before, paid = again.trace["paid"], optimizer.paid
+    np.testing.assert_array_equal(before, [*[np.nan if paid else 0.0] * 2, paid])
+    for column in columns:
+        np.testing.assert_array_equal(again.trace[column], optimizer.trace[column])
+    one, other = again.ask(), optimizer.ask()
+    assert one.sequence.tolist() == other.sequence.tolist()
+    assert again.paid == optimizer.paid == again.trace["paid"][-1]
+
+
+def test_a_cost_without_end_is_paid_once_it_is_switched() -> None:
+    """Infinite costs are for MINI, which then stays as long as its bound lets it."""
+    optimizer = nr.uniform(nr.Pool.numbered(1), switch_cost=float("inf"))
+    for _ in range(2):
+        optimizer.tell(optimizer.ask(), [0.0])
+    assert optimizer.paid == optimizer.cost_of([0, 0]) == 0.0
+    optimizer = nr.uniform(nr.Pool.numbered(9), batch_size=9, switch_cost=float("inf"))
+    optimizer.ask()
+    assert optimizer.paid == float("inf")
 
 
 def test_a_run_saved_before_there_were_orders_goes_on(tmp_path: Path) -> None:

@@ -283,7 +283,9 @@ def test_many_batches_stay_light() -> None:
         records.add(batch, runs, ChoiceDiagnostics(2.0, 3.0, 5), (7, i), asked=i, now=i + 0.5)
     assert len(records.words) == 5
     buffers = (records.batches, records.runs)
-    assert sum(b.base.nbytes for b in buffers if b.base is not None) <= 2 * 20_000 * (96 + 24) + 999
+    assert (
+        sum(b.base.nbytes for b in buffers if b.base is not None) <= 2 * 20_000 * (104 + 24) + 999
+    )
     trace = records.shown()
     np.testing.assert_array_equal(trace["switches"], np.maximum(np.arange(20_000) - 3, 0))
     np.testing.assert_array_equal(trace["size"], 1 + np.arange(20_000) % 3)

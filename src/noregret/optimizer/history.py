@@ -8,6 +8,7 @@ import numpy as np
 
 from noregret.optimizer import results
 from noregret.optimizer.run_state import RunState
+from noregret.optimizer.switching import cost_of
 from noregret.optimizer.trace import Trace
 from noregret.pools import Keys
 from noregret.text import counted
@@ -84,6 +85,18 @@ class History:
     def paid(self) -> float:
         """What these `switches` cost, by the `switch_cost` of the run; 0 without one."""
         return self._run_state.records.paid
+
+    @in_turn
+    def cost_of(self, ids: object) -> float:
+        """Return what it costs to go from candidate to candidate in this order, by `switch_cost`.
+
+        >>> opt = nr.uniform(nr.Pool.numbered(9), switch_cost=lambda x, z: abs(x[0] - z[0]))
+        >>> opt.cost_of([2, 2, 7, 6])
+        6.0
+        """
+        points, costs = self._run_state.points, self._run_state.switch_costs
+        rows = points.find(ids)
+        return 0.0 if costs is None else cost_of(points.picks(rows), points, costs)
 
     @property
     @in_turn

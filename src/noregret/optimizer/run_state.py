@@ -66,6 +66,12 @@ class Records:
     _set_up: dict[str, SetUp] = field(init=False, default_factory=dict)  # of workers
 
     def __post_init__(self) -> None:
+        if self.batches.dtype != BATCH:  # saved before it was told what was paid up to each batch
+            known, self.batches = self.batches, np.zeros(len(self.batches), dtype=BATCH)
+            for name in known.dtype.names or ():
+                self.batches[name] = known[name]
+            self.batches["paid"] = np.nan if self.paid else 0.0
+            self.batches["paid"][-1:] = self.paid
         workers = np.repeat(self.batches["worker"], self.batches["runs"])
         names = tuple(self.words)
         for number in np.unique(workers).tolist():
@@ -103,6 +109,7 @@ class Records:
             "unique": unique,
             "told": told,
             "switches": self.switches + changes,
+            "paid": self.paid,
             "seconds": now - asked,
             "waited": asked - self._handed_out,
             "reason": self._numbered(pending.reason),

@@ -25,6 +25,7 @@ BATCH: Final = np.dtype(  # one row of the trace
         ("dictionary", np.int64),
         ("unique", np.int64),
         ("switches", np.int64),
+        ("paid", np.float64),
         ("told", np.int64),
         ("seconds", np.float64),
         ("waited", np.float64),
@@ -52,6 +53,7 @@ class Trace:
     | `dictionary` | points that carried the posterior: the dictionary's, or all unique ones |
     | `unique`, `told` | candidates evaluated, and values told, when it was opened |
     | `switches` | changes of candidate from a worker's evaluation to its next, up to its end |
+    | `paid` | what these cost, by the `switch_cost` of the run; not printed without one |
     | `seconds`, `waited` | time to choose it, and between the last batch and this question |
     | `reason` | why it ended |
 
@@ -110,7 +112,9 @@ class Trace:
     def __repr__(self) -> str:
         n = len(self)
         rows = np.arange(n) if n <= 2 * SHOWN else np.r_[:SHOWN, n - SHOWN : n]
-        names = [name for name in COLUMNS if name != "worker" or len(set(self["worker"])) > 1]
+        unsaid = {"worker"} if len(set(self["worker"])) <= 1 else set()
+        unsaid |= set() if self["paid"].any() else {"paid"}
+        names = [name for name in COLUMNS if name not in unsaid]
         few = Trace(self._batches[rows], self._words)
         columns = [few[name] for name in names]
         cells = [names, *([_cell(value) for value in row] for row in zip(*columns, strict=True))]

@@ -37,9 +37,10 @@ class Result:
     """What a run found, and the optimizer to go on with.
 
     `ids` and `values` hold every evaluation in order, NaN where it failed; `switches` counts how
-    often one was of another candidate than the one before. `ended` says why the run stopped: the
-    budget, a stop (and which), the callback, or Ctrl-C. In a run with contexts, `contexts` holds
-    that of each evaluation, and `best` and `certificate` are asked for one.
+    often one was of another candidate than the one before, `paid` is what that cost by the run's
+    `switch_cost`. `ended` says why the run stopped: the budget, a stop (and which), the callback,
+    or Ctrl-C. In a run with contexts, `contexts` holds that of each evaluation, and `best` and
+    `certificate` are asked for one.
 
     >>> result = nr.maximize(lambda x: x[0], nr.Pool([[0.0], [0.5], [1.0]]), budget=20)
     >>> result.ended, len(result.values), result.best().id, result.certificate().gap < 1.0
@@ -56,6 +57,7 @@ class Result:
     ended: str
     switches: int
     contexts: Matrix | None = None  # (T, c), by name in the order of `optimizer.context_names`
+    paid: float = 0.0
 
     def best(self, *, context: object = None) -> Best:
         """Return the recommended candidate, under a context where the run has some."""
@@ -101,7 +103,9 @@ class Result:
         spent = counted(len(self.values), "evaluation")
         failed = int(np.isnan(self.values).sum())
         ended = f"{failed} failed; {self.ended}" if failed else self.ended
-        return f"{spent} ({ended}), {counted(self.switches, 'switch', 'switches')}; {found}"
+        switches = counted(self.switches, "switch", "switches")
+        cost = f" that cost {self.paid:g}" if self.paid else ""
+        return f"{spent} ({ended}), {switches}{cost}; {found}"
 
 
 def _optimize(
@@ -220,7 +224,7 @@ class _History:
         self._ids: list[Keys] = []  # one array per tell
         self._contexts: list[Matrix] = []  # that of each tell, where there are some
         self._values: list[float] = []
-        self._switches = 0
+        self._switches, self._paid = 0, 0.0
         self._usual = known_noise_std(optimizer.policy)  # of an evaluation of which none is said
         self._last: Keys = np.empty(0, dtype=np.int64)  # the candidate evaluated last, if any
 
@@ -238,6 +242,7 @@ class _History:
         self._optimizer.tell(part, told, noise_std=noise)
         runs = np.concatenate([self._last, part.ids]) if self._last.size else part.ids
         self._switches += int(np.count_nonzero(runs[1:] != runs[:-1]))
+        self._paid += self._optimizer.cost_of(runs)
         self._last = runs[-1:]
         self._ids.append(part.sequence)
         if part.context is not None:
@@ -252,7 +257,7 @@ class _History:
         if self._contexts:
             contexts = np.concatenate(self._contexts)
         values = np.array(self._values)
-        return Result(self._optimizer, keys, values, ended, self._switches, contexts)
+        return Result(self._optimizer, keys, values, ended, self._switches, contexts, self._paid)
 
 
 def _evaluate(
