@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from noregret.arrays import Matrix, Vector
+from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.posteriors import Observations
 
@@ -158,7 +158,8 @@ class StepByStepBBKB:
     `draws(step, n)` gives the uniform numbers for the dictionary of the step-th opened batch. With
     `stays`, MINI 2022, Algorithm 2, on its posterior: the first choice of a batch as often as
     line 4 says, and nothing else; no C̃ in the width. With a `number` of every row, BKB 2019, §3.2,
-    "Incremental dictionary update": members and what was told since are in while it is below p̃.
+    "Incremental dictionary update": members and what was told since are in while it is below p̃,
+    and others again once p̃ has risen by a tenth of the members in sum, because members leave.
     """
 
     kernel: Kernel
@@ -177,6 +178,7 @@ class StepByStepBBKB:
     def __post_init__(self) -> None:
         self.members: set[int] = set()
         self.counted: dict[int, float] = {}
+        self.risen = 0.0
 
     def run(self, first: int, value_of: Callable[[int], float], T: int) -> list[list[int]]:
         """Return the batches after the first candidate was evaluated once."""
@@ -225,10 +227,36 @@ class StepByStepBBKB:
         chosen = looked[numbers[looked] < p[looked]]
         if not len(chosen):
             chosen = looked[[np.argmax(p[looked])]]
+        if self.number is not None:
+            chosen = self.returned(stale, unique, w, numbers, looked, chosen)
         self.members = {unique[i] for i in chosen}
         self.counted = dict(zip(unique, w.tolist(), strict=True))
         S = self.pool[np.array(unique)[chosen]]
         return DenseNystrom(self.kernel, self.ridge, S, self.pool[history], np.array(values))
+
+    def returned(
+        self,
+        stale: DenseNystrom,
+        unique: list[int],
+        w: Vector,
+        numbers: Vector,
+        looked: Indices,
+        chosen: Indices,
+    ) -> Indices:
+        """Add who is below p̃ by what those chosen leave, where it has risen much: leavers, all."""
+        for again in (looked, np.arange(len(unique))):
+            seen = [unique[i] for i in chosen if unique[i] in self.counted]
+            S = self.pool[np.array(seen, dtype=int)]
+            rest = DenseNystrom(self.kernel, self.ridge, S, stale.X, stale.y)
+            grown = float(np.trace(rest.left_out()) - np.trace(stale.left_out()))
+            risen = self.risen + self.oversample * max(grown, 0.0)
+            if risen <= 0.1 * len(chosen):
+                self.risen = risen
+                return chosen
+            p = np.minimum(1, w * self.oversample * rest.variance(self.pool[unique]) / self.ridge)
+            chosen = np.union1d(chosen, again[numbers[again] < p[again]])
+        self.risen = 0.0
+        return chosen
 
     def stay(self, stale: DenseNystrom, beta: float, room: int) -> list[int]:
         var = np.maximum(stale.variance(self.pool), 0)

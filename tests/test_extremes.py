@@ -175,13 +175,9 @@ def test_little_noise(name: str, X: Vector, noise_std: float, within: float) -> 
 
 
 def coinciding(name: str) -> nr.Optimizer:
-    """Replicates told, their Gram matrix of rank 6 to within 1e-16, and a ridge of 1e-18.
-
-    What an incremental dictionary once left out does not come back, so nothing must be.
-    """
-    settings: dict[str, Any] = {"oversample": 100.0} if "incremental" in name else {}
+    """Replicates told, their Gram matrix of rank 6 to within 1e-16, and a ridge of 1e-18."""
     pool = nr.Pool(CLOSE[:, None])
-    optimizer = build(name, pool, kernel=nr.RBF(0.3), noise_std=1e-9, **settings)
+    optimizer = build(name, pool, kernel=nr.RBF(0.3), noise_std=1e-9)
     optimizer.tell(range(24), np.sin(3 * CLOSE))
     return optimizer
 

@@ -74,8 +74,9 @@ def bbkb(
     of a "sticky" one stay: what changed is then passed over in O(N·m) each, but the theorem does
     not bound its size. An "incremental" one is thinned and added to as probabilities change (BKB
     2019, §3.2): a batch then costs O((N + n)·m) for a few members that go and come, where a fresh
-    one costs O((N + n)·m²) on n unique points. Whether variances stay accurate, the paper leaves
-    open; certificates hold for any dictionary.
+    one costs O((N + n)·m²) on n unique points. Members without which
+    variances would rise stay. Whether variances stay accurate, the paper leaves open; certificates
+    hold for any dictionary.
 
     In place of the upper confidence bound another `acquisition` may choose. Expected improvement
     with the theorem's width has regret of the same order up to √log t (docs/papers/bbkb.md).

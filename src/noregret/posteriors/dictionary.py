@@ -8,10 +8,11 @@ from typing import final
 
 import numpy as np
 
-from noregret.arrays import Indices, Vector
+from noregret.arrays import Indices, Vector, positions
 from noregret.errors import require_count, require_positive, require_probability
 from noregret.storable import storable
 
+OUTGROWN = 3.0  # times the expected size at which a sticky dictionary is drawn from scratch
 MOST_NEW = 256  # members that points told since the last batch may add by today's variances
 
 
@@ -70,3 +71,11 @@ def sample_members(probabilities: Vector, rng: np.random.Generator) -> Indices:
     if drawn.size or not len(probabilities):
         return drawn.astype(np.int64)
     return np.array([int(np.argmax(probabilities))])
+
+
+def kept_beside(members: Indices, drawn: Indices, rows: Indices, expected: float) -> Indices:
+    """Return a sticky dictionary's members and those drawn behind them; those alone if too many."""
+    before = positions(members, rows)
+    before = before[before >= 0]
+    both = np.concatenate([before, np.setdiff1d(drawn, before)])
+    return both if len(both) <= OUTGROWN * max(expected, 1.0) else drawn

@@ -1,10 +1,10 @@
-"""Kernel values among told points, where these are not too many."""
+"""Kernel values among told points, where these are not too many, and what is made of them."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from noregret.arrays import Indices, Matrix
+from noregret.arrays import Indices, Matrix, Vector
 from noregret.kernels import Kernel
 from noregret.posteriors import cholesky
 from noregret.posteriors.base import Observations
@@ -35,3 +35,12 @@ def embedded_among(gram: Matrix, members: Indices, LS: Matrix) -> Matrix:
     Z[:, members] = LS.T
     Z[:, others] = cholesky.solve_lower(LS, gram[np.ix_(members, others)])
     return Z
+
+
+def variance_parts(prior: Vector, Z: Matrix, R: Matrix, ridge: float) -> tuple[Vector, Vector]:
+    """Return the two parts of σ̃² for each column z of Z: the residual, and what feedback moves."""
+    residual = prior - np.einsum("ij,ij->j", Z, Z)
+    U = cholesky.solve_lower(R, Z)
+    model: Vector = ridge * np.einsum("ij,ij->j", U, U)
+    # Rounding leaves up to about m·eps·k(x, x) below zero at members of the dictionary.
+    return np.maximum(residual, 0.0), model

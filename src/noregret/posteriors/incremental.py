@@ -6,11 +6,18 @@ since are looked at again, and are in the dictionary if
     u < p̃_t(x) = min(1, w·q̄·σ̃²_stale(x)/λ)                                                (1)
 
 So where p̃ falls, a member stays with probability p̃_{t+1}/p̃_t, and a point told since joins with
-p̃_{t+1}. A point left out is looked at again when it is told again.
+p̃_{t+1}. Where members leave, p̃ rises for others: over all points by no more than
+
+    Σ p̃_{t+1} − Σ p̃_t ≤ q̄/λ·(Σ w(k − ‖z‖²)_{t+1} − Σ w(k − ‖z‖²)_t)                        (2)
+
+in sum, since the rest of σ̃² falls. What this adds up to is known without a look at the points.
+Where it exceeds a tenth of the members, those that leave are looked at again, by the variances that
+would be left, and stay if (1) holds; where it still does, all points are, and come back so.
 
 Source: BKB 2019, §3.2, "Incremental dictionary update", which leaves open whether accuracy is
 preserved. Its proofs (App. C) weigh members by 1/p̃; the embedding, a projection on their span, does
-not. Differs: by its number, a point told again can come back.
+not. Differs: the paper has no way back, and its members are ever fewer after a long history told at
+once, each of which leaves while others are still in.
 """
 
 from __future__ import annotations
@@ -44,6 +51,13 @@ def to_resample(members: Indices, before: Observations, now: Observations) -> In
     at = positions(members, now.rows)
     at = at[at >= 0]
     return np.concatenate([at, np.setdiff1d(changed_since(before, now), at)])
+
+
+def in_order(members: Indices, rows: Indices, places: Indices) -> Indices:
+    """Return these places, those of members first and in their order."""
+    at = positions(members, rows)
+    at = at[np.isin(at, places)]
+    return np.concatenate([at, np.setdiff1d(places, at)])
 
 
 @final

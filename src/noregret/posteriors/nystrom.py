@@ -16,18 +16,22 @@ from noregret.posteriors.dictionary import (
     MOST_NEW,
     Oversample,
     inclusion_probabilities,
+    kept_beside,
     sample_members,
 )
-from noregret.posteriors.gram import embedded_among, grown
-from noregret.posteriors.incremental import SufficientStatistics, point_numbers, to_resample
+from noregret.posteriors.gram import embedded_among, grown, variance_parts
+from noregret.posteriors.incremental import (
+    SufficientStatistics,
+    in_order,
+    point_numbers,
+    to_resample,
+)
 from noregret.posteriors.leverage_scores import estimated
 from noregret.storable import storable
 from noregret.threads import parallel_map
 
 TOGETHER = 4096  # points embedded together
-OUTGROWN = (
-    3.0  # times the expected size of a draw at which a sticky dictionary is drawn from scratch
-)
+RETURNING = 0.1  # of its members may be due to come back before an incremental one looks at all
 
 
 @final
@@ -77,6 +81,7 @@ class NystromPosterior:
     key: int = 0  # from which every point has its number, once there is one
     moment: Vector = field(default_factory=lambda: np.zeros(0))  # (m,) Zᵀ W ȳ
     residual: float = 0.0  # Σ w(k − ‖z‖²), of an incremental dictionary …
+    risen: float = 0.0  # (2) of `posteriors.incremental`, since all points were looked at
     observed_residuals: Vector = field(default_factory=lambda: np.zeros(0))  # … (n,) k − ‖z‖² else
 
     @classmethod
@@ -119,7 +124,7 @@ class NystromPosterior:
             p = estimated(self.kernel, everyone, self.ridge, q, rng)
         drawn = sample_members(p, rng)
         if self.sticky:
-            drawn = self._joined(drawn, everyone.rows, float(p.sum()))
+            drawn = kept_beside(self.members.rows, drawn, everyone.rows, float(p.sum()))
         return self.rebuilt(told, subset(everyone, drawn))
 
     def stale(self, everyone: Observations) -> Vector:
@@ -138,19 +143,35 @@ class NystromPosterior:
     ) -> NystromPosterior:
         """Look again at members and what was told since, as `posteriors.incremental` says."""
         p = self if self.key else replace(self, key=int(rng.integers(1, 1 << 62)))
-        some = subset(everyone, to_resample(p.members.rows, p.observed, everyone))
-        chances = inclusion_probabilities(some.w, p.variances(some.X), p.ridge, q)
-        if float(chances[~np.isin(some.rows, p.observed.rows)].sum()) > MOST_NEW:
+        looked, all_ = to_resample(p.members.rows, p.observed, everyone), np.arange(len(everyone))
+        chances = p._chances(everyone, looked, q)
+        if float(chances[~np.isin(everyone.rows[looked], p.observed.rows)].sum()) > MOST_NEW:
             rough = sample_members(estimated(p.kernel, everyone, p.ridge, q, rng), rng)
-            p, some = p.rebuilt(told, subset(everyone, rough)), everyone
-            chances = inclusion_probabilities(some.w, p.variances(some.X), p.ridge, q)
-        kept = np.flatnonzero(point_numbers(some.X, p.key) < chances)
-        if not kept.size and len(some):
-            kept = np.array([int(np.argmax(chances))])
-        return p._moved(told, subset(some, kept))
+            p, looked = p.rebuilt(told, subset(everyone, rough)), all_
+            chances = p._chances(everyone, looked, q)
+        numbers = point_numbers(everyone.X, p.key)
+        inside = looked[numbers[looked] < chances]
+        if not inside.size and len(looked):
+            inside = looked[[int(np.argmax(chances))]]
+        for again in (looked, all_):
+            seen = inside[np.isin(everyone.rows[inside], p.observed.rows)]
+            rest = p._moved(p.observed, subset(everyone, seen))
+            risen = p.risen + q * max(rest.residual - p.residual, 0.0) / p.ridge  # (2)
+            if risen <= RETURNING * len(inside):
+                return replace(rest._moved(told, subset(everyone, inside)), risen=risen)
+            back = again[numbers[again] < rest._chances(everyone, again, q)]
+            inside = in_order(p.members.rows, everyone.rows, np.union1d(inside, back))
+        return replace(p._moved(told, subset(everyone, inside)), risen=0.0)
+
+    def _chances(self, everyone: Observations, some: Indices, q: float) -> Vector:
+        """Return p̃ of points in these places."""
+        variance = self.variances(everyone.X[some])
+        return inclusion_probabilities(everyone.w[some], variance, self.ridge, q)
 
     def _moved(self, told: Observations, dictionary: Observations) -> NystromPosterior:
         """Believe `told` through some of today's members and others behind them."""
+        if told is self.observed and np.array_equal(dictionary.rows, self.members.rows):
+            return self
         statistics = SufficientStatistics(self.members, self.LS, self.V, self.moment, self.residual)
         moved = statistics.through(dictionary, self.kernel, self.observed, told, self.ridge)
         return self.rebuilt(told, dictionary) if moved is None else self._of(told, moved)
@@ -163,17 +184,8 @@ class NystromPosterior:
     def _of(self, told: Observations, statistics: SufficientStatistics) -> NystromPosterior:
         R = cholesky.factor(statistics.V)
         theta = cholesky.solve(R, statistics.moment)
-        own = {
-            name: getattr(statistics, name) for name in ("members", "LS", "V", "moment", "residual")
-        }
+        own = {name: getattr(statistics, name) for name in SufficientStatistics.__slots__}
         return replace(self, observed=told, R=R, theta=theta, **own)
-
-    def _joined(self, drawn: Indices, rows: Indices, expected: float) -> Indices:
-        """Return today's members and the drawn ones behind them; those alone if too many."""
-        members = positions(self.members.rows, rows)
-        members = members[members >= 0]
-        both = np.concatenate([members, np.setdiff1d(drawn, members)])
-        return both if len(both) <= OUTGROWN * max(expected, 1.0) else drawn
 
     def rebuilt(self, told: Observations, dictionary: Observations) -> NystromPosterior:
         """Believe `told` through the given dictionary; dependent members are left out."""
@@ -201,7 +213,7 @@ class NystromPosterior:
         R = cholesky.factor(V)
 
         def spreads(at: int) -> Matrix:
-            return np.stack(_variance_parts(prior[parts[at]], Z[at], R, self.ridge))
+            return np.stack(variance_parts(prior[parts[at]], Z[at], R, self.ridge))
 
         both = [] if self.incremental else parallel_map(spreads, range(len(parts)))
         residuals, models = np.concatenate([np.zeros((2, 0)), *both], axis=1)
@@ -233,7 +245,7 @@ class NystromPosterior:
     def marginals(self, X: Matrix) -> tuple[Vector, Vector]:
         """Return mean and variance at each row of X by (1) and (2)."""
         Z = self.embed(X)  # (m, rows)
-        residual, model = _variance_parts(self.kernel.diagonal(X), Z, self.R, self.ridge)
+        residual, model = variance_parts(self.kernel.diagonal(X), Z, self.R, self.ridge)
         return self.theta @ Z, residual + model
 
     def at_points(self) -> tuple[Vector, Vector]:
@@ -336,12 +348,3 @@ class NystromPosterior:
         if self.incremental:
             return max(self.residual, 0.0) / self.ridge + self._model_dimension()
         return float(self.observed.w @ self.observed_variances) / self.ridge
-
-
-def _variance_parts(prior: Vector, Z: Matrix, R: Matrix, ridge: float) -> tuple[Vector, Vector]:
-    """Return the two parts of (2) for each column z of Z: the residual, and what feedback moves."""
-    residual = prior - np.einsum("ij,ij->j", Z, Z)
-    U = cholesky.solve_lower(R, Z)
-    model: Vector = ridge * np.einsum("ij,ij->j", U, U)
-    # Rounding leaves up to about m·eps·k(x, x) below zero at members of the dictionary.
-    return np.maximum(residual, 0.0), model
