@@ -45,7 +45,7 @@ class Diary:
         return DenseGP(KERNEL, NOISE**2, X[self.rows], np.array(self.values) - OFFSET, noise)
 
 
-def turn(optimizer: nr.Optimizer, diary: Diary, i: int) -> list[int]:
+def live_through(optimizer: nr.Optimizer, diary: Diary, i: int) -> list[int]:
     """Ask, and tell by some instruments; by and by in every way there is."""
     batch = optimizer.ask(at_most=4)
     rows = [int(row) for row in batch.sequence]

@@ -42,7 +42,7 @@ OTHERS: dict[str, Callable[..., nr.Optimizer]] = {
 }
 
 
-def sure(name: str, pool: nr.Pool = POOL) -> nr.Optimizer:
+def deterministic(name: str, pool: nr.Pool = POOL) -> nr.Optimizer:
     if name in OTHERS:
         return OTHERS[name](pool, deterministic=True)
     given = {k: v for k, v in MODEL.items() if (k, name) != ("kernel", "lin_ucb")}
@@ -52,7 +52,7 @@ def sure(name: str, pool: nr.Pool = POOL) -> nr.Optimizer:
 @pytest.mark.parametrize("name", [*MODELS, *OTHERS])
 def test_nothing_is_evaluated_twice_and_the_best_is_found(name: str) -> None:
     """A simulation run twice is a night lost; when all have run, the best of them is known."""
-    optimizer = sure(name)
+    optimizer = deterministic(name)
     while optimizer.evaluations < 30:
         batch = optimizer.ask(at_most=7)
         optimizer.tell(batch, F[np.asarray(batch.sequence, dtype=np.int64)])

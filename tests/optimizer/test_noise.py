@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import noregret as nr
 from noregret.errors import TellError
 from noregret.policies import Bandit
-from small_instruments import NOISE, OFFSET, Diary, make, noise_of, turn
+from small_instruments import NOISE, OFFSET, Diary, live_through, make, noise_of
 from small_optimizers import (
     DRAWING,
     MODELS,
@@ -47,7 +47,7 @@ def test_any_history_gives_the_dense_heteroscedastic_posterior(
     """However values of several instruments come in, what is believed is the textbook's."""
     optimizer, diary = make(name, seed=seed), Diary()
     for i in range(seed, seed + turns):
-        turn(optimizer, diary, i)
+        live_through(optimizer, diary, i)
     dense, view = diary.dense(), optimizer.posterior
     close(view.mean(X) - OFFSET, dense.mean(X), CLOSE)
     close(view.variance(X), dense.variance(X), CLOSE)
@@ -128,10 +128,10 @@ def test_a_saved_run_goes_on(name: str, tmp_path: Path) -> None:
     unbroken, broken = make(name), make(name)
     one, other = Diary(), Diary()
     for i in range(9):
-        turn(unbroken, one, i)
+        live_through(unbroken, one, i)
         batch = unbroken.ask(worker="late", at_most=3)
         unbroken.tell(batch[:1], [0.1], noise_std=0.07)
-        turn(broken, other, i)
+        live_through(broken, other, i)
         batch = broken.ask(worker="late", at_most=3)
         broken.tell(batch[:1], [0.1], noise_std=0.07)
         broken.save(tmp_path / "run")
@@ -152,15 +152,15 @@ NEW_FIELDS = {
 }
 
 
-def aged(path: Path) -> int:
+def without_new_fields(path: Path) -> int:
     """Make of a saved run one of before there were weights; return how many fields went."""
     gone = 0
 
-    def strip(node: Any) -> None:
+    def drop(node: Any) -> None:
         nonlocal gone
         for child in node.values() if isinstance(node, dict) else node:
             if isinstance(child, dict | list):
-                strip(child)
+                drop(child)
         if isinstance(node, dict) and node.get("tag") in NEW_FIELDS:
             for name in NEW_FIELDS[node["tag"]]:
                 del node["fields"][name]
@@ -169,7 +169,7 @@ def aged(path: Path) -> int:
     with zipfile.ZipFile(path) as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
     tree = json.loads(held["run.json"])
-    strip(tree)
+    drop(tree)
     held["run.json"] = json.dumps(tree).encode()
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in held.items():
@@ -183,17 +183,17 @@ def test_runs_saved_before_there_were_weights_go_on(name: str, tmp_path: Path) -
     unbroken, old = make(name), make(name)
     for i in (3, 7, 11):  # of which nothing is said
         for optimizer in (unbroken, old):
-            turn(optimizer, Diary(), i)
+            live_through(optimizer, Diary(), i)
     for optimizer in (unbroken, old):
         batch = optimizer.ask(at_most=3, worker="late")
         optimizer.tell(batch[:1], [0.4])
         optimizer.tell([2, 2], [0.1, 0.2])
     old.save(tmp_path / "run")
-    assert aged(tmp_path / "run") >= 3
+    assert without_new_fields(tmp_path / "run") >= 3
     old = nr.load(tmp_path / "run", pool=POOL)
     for i in range(12, 18):
         for optimizer in (unbroken, old):
-            turn(optimizer, Diary(), i)
+            live_through(optimizer, Diary(), i)
     assert seen(unbroken) == seen(old)
 
 
@@ -202,7 +202,7 @@ def test_information_is_never_less_than_what_was_learned(name: str) -> None:
     """BBKB's width counts evaluations by variances of their batch: a bound, with weights too."""
     optimizer, diary = make(name, seed=2), Diary()
     for i in range(9):
-        turn(optimizer, diary, i)
+        live_through(optimizer, diary, i)
         assert isinstance(optimizer.policy, Bandit)
         _, inputs = optimizer.policy.believe(optimizer.state, optimizer.evidence)
         assert inputs.information.plain >= inputs.posterior.log_det * (1 - CLOSE)

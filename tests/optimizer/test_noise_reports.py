@@ -11,7 +11,7 @@ import pytest
 import noregret as nr
 from noregret.errors import TellError
 from noregret.optimizer.feedback import Report, reports
-from small_instruments import NOISE, Diary, make, turn
+from small_instruments import NOISE, Diary, live_through, make
 from small_optimizers import (
     BASELINES,
     KERNEL,
@@ -106,7 +106,7 @@ BAD: dict[str, tuple[object, str]] = {
 def test_wrong_noise_is_refused_and_changes_nothing(wrong: str, name: str, tmp_path: Path) -> None:
     noise, words = BAD[wrong]
     optimizer = make(name)
-    turn(optimizer, Diary(), 1)
+    live_through(optimizer, Diary(), 1)
     new = [[0.123, 0.456], [0.5, 0.5]]
     batch = optimizer.ask(at_most=2)
     calls: list[Callable[[], None]] = [

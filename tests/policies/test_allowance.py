@@ -279,7 +279,7 @@ def test_maximize_ends_when_all_is_spent() -> None:
     assert result.ended == "every candidate evaluated"
 
 
-class Stubborn(nr.policies.Baseline):
+class BlindToCaps(nr.policies.Baseline):
     """A policy that does not look at what is available."""
 
     def begin(self) -> Nothing:
@@ -292,10 +292,10 @@ class Stubborn(nr.policies.Baseline):
 
 def test_a_policy_that_does_not_know_of_caps_is_held_to_them() -> None:
     """A policy of one's own may be older than this; the promise is the optimizer's."""
-    optimizer = nr.Optimizer(POOL, Stubborn(), at_most_each=1)
+    optimizer = nr.Optimizer(POOL, BlindToCaps(), at_most_each=1)
     batch = optimizer.peek()
     assert batch.ids.tolist() == [0, 1]
     assert batch.reason == "at_most_each 1 reached"
     optimizer.tell(optimizer.ask(), [0.0, 1.0])
-    with pytest.raises(AskError, match=r"Stubborn.*only candidates .* evidence\.unavailable"):
+    with pytest.raises(AskError, match=r"BlindToCaps.*only candidates .* evidence\.unavailable"):
         optimizer.ask()

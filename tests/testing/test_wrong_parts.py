@@ -116,7 +116,7 @@ def asked_about(self: Any, state: Any, evidence: Evidence, room: int) -> Any:
     return Proposal.of_singles(evidence.points.picks(rows), "drawn"), state
 
 
-def insistent(self: Any, state: Any, evidence: Evidence, room: int) -> Any:
+def beyond_the_cap(self: Any, state: Any, evidence: Evidence, room: int) -> Any:
     """One that wants the first candidate left to it, however often it was evaluated."""
     rows = np.flatnonzero(~evidence.excluded)[:1]
     return Proposal.of_singles(evidence.points.picks(rows), "first"), state
@@ -242,7 +242,7 @@ POLICY: list[tuple[str, Methods]] = [
         "what_is_excluded_is_never_proposed",
         altered(lambda one: replace(one, rows=np.arange(len(one.rows)))),
     ),
-    ("no_candidate_is_proposed_more_often_than_allowed", {"propose": insistent}),
+    ("no_candidate_is_proposed_more_often_than_allowed", {"propose": beyond_the_cap}),
     ("it_takes_what_was_never_asked_for", {"vet": strict}),
     ("a_run_is_saved_and_goes_on", {}),
 ]

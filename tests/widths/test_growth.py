@@ -104,7 +104,7 @@ def test_a_staged_width_is_the_width_with_its_share(width: Width) -> None:
 
 
 def test_a_width_without_a_probability_stays() -> None:
-    class Mine:
+    class WithoutProbability:
         delta, theorem = 0.1, "none"
 
         def beta(self, inputs: WidthInputs) -> float:
@@ -113,8 +113,8 @@ def test_a_width_without_a_probability_stays() -> None:
         def assumptions(self, inputs: WidthInputs) -> Assumptions:
             return (Assumption(f"{inputs.evaluations}"),)
 
-    mine = Mine()
-    assert at_stage(mine, 4) is mine
+    width = WithoutProbability()
+    assert at_stage(width, 4) is width
     constant = nr.ConstantWidth(2.0, 0.1)
     scene = Scene.drawn(0, 30, 9)
     inputs = WidthInputs(scene.exact(), 30, 9, 2.0, Information())

@@ -118,7 +118,7 @@ def test_without_the_eigenvalue_a_function_leaves_the_band() -> None:
     assert (bias / std).max() <= beta
 
 
-def lucky(seed: int, candidates: int = 1000) -> NystromPosterior:
+def chosen_by_values(seed: int, candidates: int = 1000) -> NystromPosterior:
     """f = 0 on unrelated candidates, each evaluated once; the member is the one of highest value.
 
     Who draws a dictionary by values must not be believed more than who looks at all of them.
@@ -134,7 +134,7 @@ def test_a_dictionary_chosen_by_values_needs_the_exact_determinant() -> None:
     """A control: the log-determinant of the embedded model alone does not hold here."""
     covered, narrow = [], []
     for seed in range(40):
-        posterior = lucky(seed)
+        posterior = chosen_by_values(seed)
         mean, variance = posterior.at_points()
         far = float((np.abs(mean) / np.sqrt(variance)).max())
         embedded = math.sqrt(posterior.log_det + 2 * math.log(1 / DELTA)) + 1.7 * 1e-3
