@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
@@ -24,20 +25,26 @@ def small(seed: int) -> RKHSProblem:
     return rkhs_problem(seed, candidates=40, lengthscale=0.4, noise_std=0.2)
 
 
+def assert_same_choices(
+    seed: int,
+    one: Callable[..., nr.Optimizer],
+    other: Callable[..., nr.Optimizer],
+    budget: int,
+    **settings: Any,
+) -> None:
+    """Two algorithms on one small problem."""
+    p = small(seed)
+    a, b = (
+        make(p.pool, kernel=p.kernel, noise_std=0.2, seed=seed, **settings) for make in (one, other)
+    )
+    np.testing.assert_array_equal(drive(a, p, budget, seed), drive(b, p, budget, seed))
+
+
 @given(seeds)
 def test_bbkb_with_limit_1_is_bkb(seed: int) -> None:
     """Given the same width and the same stream of dictionaries."""
-    p = small(seed)
     width = nr.BBKBExperimentsWidth(0.1, 1.0)
-    shared: dict[str, Any] = {
-        "kernel": p.kernel,
-        "noise_std": p.noise_std,
-        "width": width,
-        "seed": seed,
-    }
-    one = nr.bbkb(p.pool, limit=1.0, **shared)
-    other = nr.bkb(p.pool, **shared)
-    np.testing.assert_array_equal(drive(one, p, 25, seed), drive(other, p, 25, seed))
+    assert_same_choices(seed, partial(nr.bbkb, limit=1.0), nr.bkb, 25, width=width)
 
 
 @given(seeds, st.sampled_from(["global", "local"]))
@@ -70,12 +77,8 @@ def test_mini_with_count_1_is_the_plain_algorithm(seed: int, kind: str) -> None:
 @given(seeds)
 def test_mini_takes_any_acquisition(seed: int) -> None:
     """`mini_gp_ucb` is `mini` with UCB."""
-    p = small(seed)
-    one, other = (
-        algorithm(p.pool, kernel=p.kernel, noise_std=p.noise_std, limit=1.5, seed=1)
-        for algorithm in (nr.mini_gp_ucb, partial(nr.mini, acquisition=nr.UCB()))
-    )
-    np.testing.assert_array_equal(drive(one, p, 40, seed), drive(other, p, 40, seed))
+    mini = partial(nr.mini, acquisition=nr.UCB())
+    assert_same_choices(seed, nr.mini_gp_ucb, mini, 40, limit=1.5)
 
 
 SCORES = {nr.UCB: upper, nr.ExpectedImprovement: improvement}
@@ -175,17 +178,8 @@ def assert_step_by_step(optimizer: nr.Optimizer, p: RKHSProblem, seed: int, **tw
 @given(seeds, st.sampled_from([nr.UCB(), nr.ExpectedImprovement(), nr.KnowledgeGradient(9.0)]))
 def test_mini_through_a_dictionary_of_all_is_mini(seed: int, how: nr.UCB) -> None:
     """A dictionary that holds everything sees what the exact posterior sees."""
-    p = small(seed)
-    width = nr.ConstantWidth(2.0)
-    shared: dict[str, Any] = {
-        "kernel": p.kernel,
-        "noise_std": p.noise_std,
-        "width": width,
-        "acquisition": how,
-    }
-    one = nr.mini(p.pool, **shared)
-    other = nr.mini(p.pool, posterior="nystrom", oversample=1e9, **shared)
-    np.testing.assert_array_equal(drive(one, p, 40, seed), drive(other, p, 40, seed))
+    exact = partial(nr.mini, acquisition=how, width=nr.ConstantWidth(2.0))
+    assert_same_choices(seed, exact, partial(exact, posterior="nystrom", oversample=1e9), 40)
 
 
 @given(seeds, st.sampled_from(["global", "local"]))
@@ -193,16 +187,8 @@ def test_thompson_on_bbkb_is_batch_thompson_by_its_rule(
     seed: int, rule: Literal["global", "local"]
 ) -> None:
     """One thing under two names must be one thing."""
-    p = small(seed)
-    settings: dict[str, Any] = {
-        "kernel": p.kernel,
-        "noise_std": p.noise_std,
-        "rule": rule,
-        "seed": seed,
-    }
-    one = nr.bbkb(p.pool, acquisition=nr.Thompson(), **settings)
-    other = nr.batch_thompson(p.pool, posterior="nystrom", **settings)
-    np.testing.assert_array_equal(drive(one, p, 30, seed), drive(other, p, 30, seed))
+    bbkb = partial(nr.bbkb, acquisition=nr.Thompson())
+    assert_same_choices(seed, bbkb, partial(nr.batch_thompson, posterior="nystrom"), 30, rule=rule)
 
 
 @pytest.mark.parametrize(
