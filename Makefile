@@ -4,7 +4,7 @@ BIN := .venv/bin
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help check demo examples papers figure test test-slow mutants digests bench compare format clean
+.PHONY: help check demo examples papers figure test test-slow mutants digests bench compare plates format clean
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -40,7 +40,8 @@ test: .venv/installed  ## format, lint, types and the default tests
 
 test-slow: .venv/installed .venv-bench/installed  ## what `make test` leaves out: long tests, properties on many cases, evaluation and its peers
 	$(THREADS) NOREGRET_CASES=many $(BIN)/pytest -n 2 -q -m "slow or hypothesis" --ignore tests/evaluation/test_quick_sizes.py
-	$(THREADS) .venv-bench/bin/pytest -q tests/evaluation/test_quick_sizes.py tests/evaluation/methods/test_peers.py
+	$(THREADS) .venv-bench/bin/pytest -q tests/evaluation/test_quick_sizes.py \
+		tests/evaluation/methods/test_peers.py tests/evaluation/methods/test_by_plate.py
 
 mutants: .venv/installed  ## plant errors one at a time; each must be caught by a named test
 	$(THREADS) $(BIN)/python tests/mutants.py
@@ -60,6 +61,9 @@ bench: .venv-bench/installed  ## measure everything: docs/results/benchmarks.md 
 
 compare: .venv-bench/installed  ## default settings against others: docs/results/comparison.md (hours; COMPARE="--quick" for minutes)
 	.venv-bench/bin/python -m evaluation.comparison $(COMPARE)
+
+plates: .venv-bench/installed  ## many at a time, ours and others: docs/results/plates.md (days for all; PLATES="--quick" for minutes)
+	.venv-bench/bin/python -m evaluation.plates $(PLATES)
 
 format: .venv/installed
 	$(BIN)/ruff format .

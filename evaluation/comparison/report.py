@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.comparison import drawing
-from evaluation.comparison.summary import MEASURES, AtBudget, Standings, goals, title
+from evaluation.comparison.summary import MEASURES, Sample, Standings, goals, title
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.reports.intervals import Figure
 from evaluation.reports.markdown import Claim, rounded, table, write_numbers
+from evaluation.reports.standings import AtBudget
 
 PAGE = Path(__file__).parents[2] / "docs" / "results" / "comparison.md"
 MARK = "comparison"
@@ -79,7 +80,7 @@ def section(standings: Standings, reached: list[Claim], folder: str) -> str:
     return "\n\n".join(parts)
 
 
-def _budget(at: AtBudget) -> str:
+def _budget(at: AtBudget[Sample]) -> str:
     """Return a table of all contestants that run at a budget, best rank first."""
     pools = at.pools()
     heading = f"### T = {at.T}, {len(pools)} pools"
@@ -103,7 +104,7 @@ def _budget(at: AtBudget) -> str:
     return f"{heading}\n\n{table(head, rows)}"
 
 
-def _pools(at: AtBudget, measure: str) -> str:
+def _pools(at: AtBudget[Sample], measure: str) -> str:
     """Return a table of means, pools by contestants, the lowest of a pool in bold."""
     who = [one for one in CONTESTANTS if one in at.contestants]
     rows = []
@@ -116,6 +117,6 @@ def _pools(at: AtBudget, measure: str) -> str:
     return table(["", *(f"{title(one)} ({_repetitions(at, one)})" for one in who)], rows)
 
 
-def _repetitions(at: AtBudget, who: str) -> str:
+def _repetitions(at: AtBudget[Sample], who: str) -> str:
     counts = {len(sample) for (_, one), sample in at.samples.items() if one == who}
     return " to ".join(map(str, sorted({min(counts), max(counts)})))

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 import numpy as np
-from scipy.stats import rankdata
 
 from evaluation.methods.contestants import AUTO, CONTESTANTS, TPE, UNIFORM
-from evaluation.reports.intervals import DRAWS, Figure, means_drawn_again
+from evaluation.reports.intervals import Figure
 from evaluation.reports.markdown import Claim
+from evaluation.reports.standings import AtBudget
 from evaluation.runs.cells import Line, Store
 from evaluation.runs.reading import Reading
-from noregret.arrays import Matrix, Vector
+from noregret.arrays import Vector
 
 Place: TypeAlias = tuple[str, str, int]  # a problem, a contestant, a budget
 HALF, COVERAGE = 0.5, 0.9
@@ -52,71 +52,6 @@ class Sample:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class AtBudget:
-    """All samples at one budget, by problem and contestant."""
-
-    T: int
-    samples: dict[tuple[str, str], Sample]
-
-    @property
-    def contestants(self) -> list[str]:
-        return list(dict.fromkeys(who for _, who in self.samples))
-
-    @property
-    def problems(self) -> list[str]:
-        return list(dict.fromkeys(name for name, _ in self.samples))
-
-    def pools(self, *contestants: str) -> list[str]:
-        """Return the problems on which all of them, or all that there are, have been run."""
-        who = contestants or self.contestants
-        return [name for name in self.problems if all((name, one) in self.samples for one in who)]
-
-    def values(self, measure: str, who: str, name: str) -> Vector:
-        held: Vector = getattr(self.samples[name, who], measure)
-        return held
-
-    def means(self, measure: str, who: str, pools: Sequence[str]) -> Matrix:
-        """Return means over seeds: (1 + DRAWS, pools), the first as measured, others resampled."""
-        values = {name: self.values(measure, who, name) for name in pools}
-        parts = [means_drawn_again(part, f"{name}/{who}") for name, part in values.items()]
-        return np.column_stack(parts) if parts else np.empty((1 + DRAWS, 0))
-
-    def on(self, measure: str, who: str, name: str) -> Figure:
-        """Return a mean over seeds on one pool."""
-        return Figure.of(self.means(measure, who, [name])[:, 0])
-
-    def across(self, measure: str, who: str, pools: Sequence[str]) -> Figure:
-        """Return the median over pools of means over seeds."""
-        return Figure.of(np.median(self.means(measure, who, pools), axis=1))
-
-    def ranks(self, measure: str) -> dict[str, Figure]:
-        """Return everybody's rank by the mean over seeds, 1 the best, averaged over pools.
-
-        Only pools that all have run count, or a method that was run on easy ones would look good.
-        """
-        if not (pools := self.pools()):
-            return {}
-        means = np.stack([self.means(measure, one, pools) for one in self.contestants])
-        ranks = rankdata(means, axis=0).mean(axis=2)  # (contestants, 1 + DRAWS)
-        return {one: Figure.of(row) for one, row in zip(self.contestants, ranks, strict=True)}
-
-    def quantile(self, measure: str, who: str, pools: Sequence[str], level: float) -> float:
-        """Return a quantile over all runs on some pools, each pool counting alike."""
-        values = [self.values(measure, who, name) for name in pools]
-        weights = np.concatenate([np.full(len(part), 1 / len(part)) for part in values])
-        flat = np.concatenate(values)
-        order = np.argsort(flat, kind="stable")
-        reached = np.cumsum(weights[order]) / weights.sum()
-        return float(flat[order][np.searchsorted(reached, level - 1e-12)])
-
-    def difference(self, measure: str, name: str, one: str, other: str) -> Figure:
-        """Return by how much one contestant has more than another on one pool."""
-        draws, others = (self.means(measure, who, [name])[:, 0] for who in (one, other))
-        return Figure.of(draws - others)
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
 class Standings:
     """All samples there are."""
 
@@ -133,7 +68,7 @@ class Standings:
         return cls(samples)
 
     @property
-    def budgets(self) -> list[AtBudget]:
+    def budgets(self) -> list[AtBudget[Sample]]:
         """The samples budget by budget, the smallest first."""
         held: dict[int, dict[tuple[str, str], Sample]] = {}
         for (name, who, T), sample in self.samples.items():
@@ -147,7 +82,7 @@ def goals(standings: Standings) -> list[Claim]:
     return [goal for kind in KINDS for at in budgets for goal in kind(at)]
 
 
-def _ranks(at: AtBudget) -> Iterator[Claim]:
+def _ranks(at: AtBudget[Sample]) -> Iterator[Claim]:
     ranks = at.ranks("regret")
     ours = ranks.pop(AUTO, None)
     if ours and ranks:
@@ -157,7 +92,7 @@ def _ranks(at: AtBudget) -> Iterator[Claim]:
         yield Claim(says, found, ours.value <= ranks[second].value, pools=len(at.pools()))
 
 
-def _half_of_tpe(at: AtBudget) -> Iterator[Claim]:
+def _half_of_tpe(at: AtBudget[Sample]) -> Iterator[Claim]:
     if pools := at.pools(AUTO, TPE):
         ours, theirs = (at.means("regret", who, pools) for who in (AUTO, TPE))
         ratio = Figure.of(np.median(ours / theirs, axis=1))
@@ -165,7 +100,7 @@ def _half_of_tpe(at: AtBudget) -> Iterator[Claim]:
         yield Claim(says, f"{ratio} of it", ratio.value <= HALF, pools=len(pools))
 
 
-def _simple(at: AtBudget) -> Iterator[Claim]:
+def _simple(at: AtBudget[Sample]) -> Iterator[Claim]:
     others = [one for one in at.contestants if CONTESTANTS[one].competitor]
     if (pools := at.pools()) and others:
         for word, level in LEVELS.items():
@@ -177,7 +112,7 @@ def _simple(at: AtBudget) -> Iterator[Claim]:
             yield Claim(says, found, ours <= theirs[best], pools=len(pools))
 
 
-def _not_worse_than_uniform(at: AtBudget) -> Iterator[Claim]:
+def _not_worse_than_uniform(at: AtBudget[Sample]) -> Iterator[Claim]:
     pools = at.pools(AUTO, UNIFORM)
     for measure, word in MEASURES.items() if pools else ():
         worse = [one for one in pools if at.difference(measure, one, AUTO, UNIFORM).low > 0]
@@ -186,7 +121,7 @@ def _not_worse_than_uniform(at: AtBudget) -> Iterator[Claim]:
         yield Claim(says, found, not worse, pools=len(pools))
 
 
-def _coverage(at: AtBudget) -> Iterator[Claim]:
+def _coverage(at: AtBudget[Sample]) -> Iterator[Claim]:
     pools = at.pools(AUTO)
     held = [bool(one) for name in pools for one in at.samples[name, AUTO].covered]
     share = float(np.mean(held))
@@ -194,7 +129,7 @@ def _coverage(at: AtBudget) -> Iterator[Claim]:
     yield Claim(says, f"{share:.1%} of {len(held)}", share >= COVERAGE, pools=len(pools))
 
 
-def _time(at: AtBudget) -> Iterator[Claim]:
+def _time(at: AtBudget[Sample]) -> Iterator[Claim]:
     if limit := SECONDS.get(at.T):
         pools = at.pools(AUTO)
         took = {name: float(np.median(at.values("seconds", AUTO, name))) for name in pools}
@@ -205,7 +140,7 @@ def _time(at: AtBudget) -> Iterator[Claim]:
         yield Claim(says, found, took[worst] < limit, pools=len(pools))
 
 
-KINDS: tuple[Callable[[AtBudget], Iterator[Claim]], ...] = (
+KINDS: tuple[Callable[[AtBudget[Sample]], Iterator[Claim]], ...] = (
     *(_ranks, _half_of_tpe, _simple, _not_worse_than_uniform, _coverage, _time),
 )
 

@@ -59,18 +59,21 @@ class LogEI:
         if self._box:
             drawn: Vector = self._rng.random((1, self.U.shape[1]))[0]
             x = drawn if few else self._climbed()
-            point: Observations = (self._low + self._span * x)[None]
+            self.seen.append(x)
+            self._points.append((self._low + self._span * x)[None])
         else:
-            row = int(self._rng.integers(len(self.U))) if few else self._highest()
-            x, point = self.U[row], np.array([row])
-        self.seen.append(x)
-        self._points.append(point)
+            self.take(int(self._rng.integers(len(self.U))) if few else self._highest())
+
+    def take(self, row: int) -> None:
+        """Have a member of the pool evaluated."""
+        self.seen.append(self.U[row])
+        self._points.append(np.array([row]))
 
     def points(self) -> Observations:
         return self._points[-1]
 
     def tell(self, values: Vector) -> None:
-        self.values.append(float(values[0]))
+        self.values.extend(values.tolist())
 
     def advise(self) -> Advice:
         worth = self._worth(None if self._exact else self.fitted())

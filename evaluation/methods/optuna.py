@@ -19,43 +19,44 @@ from noregret.arrays import Vector
 
 @final
 class Optuna:
-    """A study of one sampler, all its settings the defaults."""
+    """A study of one sampler, all its settings the defaults; one at a time, or `together`."""
 
-    def __init__(self, space: Space, sampler: Any) -> None:
+    def __init__(self, space: Space, sampler: Any, together: int = 1) -> None:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._optuna, self._space = optuna, space
+        self._optuna, self._space, self._together = optuna, space, together
         self.study = optuna.create_study(direction="maximize", sampler=sampler)
         self.ranges = {one.name: _distribution(one) for one in space.parameters}
-        self._trial: Any = None
-        self._row: int | None = None  # the member of a pool
+        self._trials: list[Any] = []  # the last asked for
+        self._rows: list[int] = []  # the members of a pool that they became
 
     @property
     def asked(self) -> bool:
-        return self._trial is not None
+        return bool(self._trials)
 
     def ask(self, at_most: int) -> None:
-        del at_most  # one at a time
-        self._trial = self.study.ask(self.ranges)
+        together = min(self._together, at_most)
+        self._trials = [self.study.ask(self.ranges) for _ in range(together)]
 
     def points(self) -> Observations:
-        point = np.array([_value(one, self._trial) for one in self._space.parameters])
+        parameters = self._space.parameters
+        points = np.array([[_value(one, trial) for one in parameters] for trial in self._trials])
         if self._space.table is None:
-            return point[None]
-        self._row = self._space.nearest(point)
-        return np.array([self._row])
+            return points
+        self._rows = [self._space.nearest(point) for point in points]
+        return np.array(self._rows)
 
     def tell(self, values: Vector) -> None:
-        value = float(values[0])
-        if self._row is None:
-            self.study.tell(self._trial, value)
-        elif self.member(self._row) == self._trial.params:
-            self._trial.set_user_attr("row", self._row)
-            self.study.tell(self._trial, value)
-        else:
-            self.study.tell(self._trial, state=self._optuna.trial.TrialState.FAIL)
-            self.add(self._row, value)
+        for at, (trial, value) in enumerate(zip(self._trials, values.tolist(), strict=True)):
+            if not self._rows:
+                self.study.tell(trial, value)
+            elif self.member(self._rows[at]) == trial.params:
+                trial.set_user_attr("row", self._rows[at])
+                self.study.tell(trial, value)
+            else:
+                self.study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+                self.add(self._rows[at], value)
 
     def add(self, row: int, value: float) -> None:
         """Add the evaluation of a member that was not suggested."""
@@ -69,7 +70,7 @@ class Optuna:
 
     def advise(self) -> Advice:
         best = self.study.best_trial
-        if self._row is not None:
+        if self._rows:
             return Advice(np.array([best.user_attrs["row"]]))
         return Advice(np.array([[_value(one, best) for one in self._space.parameters]]))
 
@@ -87,6 +88,14 @@ def tpe(problem: Problem, seed: int) -> Optuna:
     from optuna.samplers import TPESampler
 
     return Optuna(problem.space, TPESampler(multivariate=True, seed=seed))
+
+
+def tpe_by_plate(problem: Problem, seed: int, size: int) -> Optuna:
+    """Trials under way count as bad ones: the constant liar."""
+    from optuna.samplers import TPESampler
+
+    sampler = TPESampler(multivariate=True, constant_liar=True, seed=seed)
+    return Optuna(problem.space, sampler, size)
 
 
 def gp(problem: Problem, seed: int) -> Optuna:

@@ -122,15 +122,21 @@ def gb1() -> Recorded:
     return "GB1", coded(header["sites"], list(header["alphabet"]), codes), fitness
 
 
-def enamine() -> Recorded:
-    """Minus the docking score of 49 706 molecules, by their fingerprints of 2048 bits.
+def enamine(library: str = "50k") -> Recorded:
+    """Minus the docking score of 49 706 (or 10 449) molecules, by fingerprints of 2048 bits.
 
     Methods that cannot take bits search thirteen descriptors instead.
     """
-    header, described, bits, scores = arrays("enamine50k_docking.npz", "header", "desc", "fp", "y")
+    header, described, bits, scores = arrays(
+        f"enamine{library}_docking.npz", "header", "desc", "fp", "y"
+    )
     listing = measured(header["descriptors"], described.astype(np.float64))
     pool = nr.BitPool(bits[listing.order], packed=True)
-    return "Enamine 50k", Listing(pool, listing.space, listing.order), -scores.astype(np.float64)
+    return (
+        f"Enamine {library}",
+        Listing(pool, listing.space, listing.order),
+        -scores.astype(np.float64),
+    )
 
 
 def cadata() -> Recorded:

@@ -14,11 +14,14 @@ import pytest
 from evaluation.comparison import command as comparison
 from evaluation.comparison.command import QUICK, QUICK_BUDGET, QUICK_SEEDS
 from evaluation.data.files import Missing
+from evaluation.methods.by_plate import FILLERS
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.papers import command as papers
 from evaluation.papers.bkb import sketches
 from evaluation.papers.command import PLATES
 from evaluation.papers.settings import sweep
+from evaluation.plates import command as plates
+from evaluation.problems.by_plate import POOLS
 from evaluation.problems.comparison import PROBLEMS
 from evaluation.problems.papers import problem
 from evaluation.runs.cells import Cell
@@ -93,6 +96,29 @@ def test_the_comparison(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = json.loads((out / "comparison" / "quick" / "results.json").read_text())
     found = {(one["problem"], one["contestant"]): one["repetitions"] for one in numbers["pools"]}
     assert found == {(name, who): QUICK_SEEDS for name in QUICK for who in CONTESTANTS}
+    assert numbers["goals"]
+
+
+@needs_peers
+def test_plates(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        for name in plates.QUICK_POOLS:
+            POOLS[name]()
+    except Missing as missing:
+        pytest.skip(str(missing))
+    monkeypatch.setattr(plates, "OUT", out / "plates")
+    left_out = () if importlib.util.find_spec("baybe") else ("baybe",)
+    only = [name for name in FILLERS if name not in left_out]
+    assert plates.main(["--quick", "--jobs", "2", "--only", ",".join(only)]) == 0
+    numbers = json.loads((out / "plates" / "quick" / "results.json").read_text())
+    found = {(one["problem"], one["contestant"]): one["repetitions"] for one in numbers["pools"]}
+    on_pools = [name for name in only if FILLERS[name].pools]
+    expected = {(name, who) for name in plates.QUICK_POOLS for who in on_pools}
+    assert found == dict.fromkeys(expected, plates.QUICK_SEEDS)
+    assert {one["contestant"] for one in numbers["clicks"]} == {
+        name for name in only if FILLERS[name].clicks
+    }
+    assert {one["pool"] for one in numbers["times"]} == {"small-bits", "small-numbers"}
     assert numbers["goals"]
 
 

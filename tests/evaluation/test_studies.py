@@ -10,7 +10,7 @@ import pytest
 import evaluation
 
 ROOT = Path(evaluation.__file__).parent
-STUDIES = ("papers", "comparison", "coverage", "speed")
+STUDIES = ("papers", "comparison", "plates", "coverage", "speed")
 ROOMS = sorted(one.parent.name for one in ROOT.glob("*/__init__.py"))
 
 

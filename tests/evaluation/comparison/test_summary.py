@@ -13,10 +13,11 @@ from matplotlib.image import imread
 
 from evaluation.comparison import drawing
 from evaluation.comparison.report import numbers, publish, section
-from evaluation.comparison.summary import AtBudget, Sample, Standings, goals
+from evaluation.comparison.summary import Sample, Standings, goals
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.reports.intervals import Figure
 from evaluation.reports.markdown import Claim
+from evaluation.reports.standings import AtBudget
 from evaluation.runs.cells import Line, Store
 from evaluation.runs.reading import Reading
 
@@ -42,7 +43,7 @@ def standings(base: Standings | None = None, **held: Sample | Sequence[float]) -
     return Standings(points)
 
 
-def at(held: Standings) -> AtBudget:
+def at(held: Standings) -> AtBudget[Sample]:
     (only,) = held.budgets
     return only
 

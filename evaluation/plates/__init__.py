@@ -1,0 +1,1 @@
+"""Many at a time, by default settings and by others: docs/results/plates.md."""
