@@ -66,6 +66,18 @@ WRONG: dict[str, tuple[Callable[[], Any], object, object, str]] = {
         None,
         "row 0 has 'LiF' in column 'salt'.*one of the pool's levels",
     ),
+    "numbers for a table": (
+        lambda: nr.Pool.from_frame(FRAME, name="id"),
+        [[1.0, 1.0, 30.0]],  # both salts at once
+        ["d"],
+        r"extend\(more\) must be a table with the columns salt \(2 levels\), heat,",
+    ),
+    "pool of numbers for a table": (
+        lambda: nr.Pool.from_frame(FRAME.drop(["salt"]), name="id", scale="unit"),
+        nr.Pool([[0.3]], names=["d"]),
+        None,
+        r"extend\(more\) must be a table with the columns heat.*Give a data frame",
+    ),
     "missing": (
         lambda: nr.Pool.from_frame(FRAME, name="id"),
         pa.table({"id": ["d", "e"], "salt": ["KF", "KF"], "heat": [1.0, None]}),

@@ -136,6 +136,13 @@ class FeaturePool(StoredPool):
     @final
     def _more(self, more: object, names: object) -> tuple[Table, object]:
         own = self._encoding
+        made = more._encoding.columns if isinstance(more, FeaturePool) else is_frame(more)
+        if own.columns and not made:
+            raise ArgumentError(
+                f"{MORE} must be a table with the columns {own}, as this pool was made of one: "
+                "rows of numbers may be no candidates at all. Give a data frame, or a pool made "
+                "of one."
+            )
         if isinstance(more, FeaturePool):
             if more.dim != self.dim or not own.is_like(more._encoding):
                 raise ArgumentError(
