@@ -119,7 +119,7 @@ def test_a_deterministic_run_ends_when_all_is_known(
     result = nr.maximize(f, domain, budget=50, deterministic=True)
     assert result.ended == "every candidate evaluated"
     assert result.optimizer.unique == len(set(result.ids)) == len(result.values) == count
-    left = "no candidate is left" if count == 20 else "no point was found"
+    left = "was evaluated once" if count == 20 else "no point of the box was found"
     with pytest.raises(ExhaustedError, match=left):
         result.optimizer.ask()
     assert result.best().id == result.ids[np.argmax(result.values)]

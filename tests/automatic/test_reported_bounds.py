@@ -11,6 +11,7 @@ from scipy import stats
 
 import noregret as nr
 from noregret.automatic import AutoView
+from noregret.errors import TellError
 
 POOL = nr.Pool(np.random.default_rng(0).random((300, 2)))
 
@@ -137,16 +138,16 @@ def test_equal_values_leave_everything_open(told: Sequence[int]) -> None:
 
 
 def test_replicates_that_agree_and_those_that_should() -> None:
-    """Data outrank the word: values said to be deterministic that differ are noisy."""
+    """Who need not evaluate anything twice should know; told the word, equal values say nothing."""
     rows, values = np.repeat(np.arange(8), 3), np.repeat(np.arange(8.0), 3)
     plain, sure = nr.auto(POOL), nr.auto(POOL, deterministic=True)
     plain.tell(rows, values)
     sure.tell(rows, values)
     assert "deterministic=True evaluates nothing twice" in plain.account()
     assert "deterministic=True" not in sure.account()
-    sure.tell([3, 3, 3], [1.0, 2.0, 9.0])
-    assert "DIFFER" in sure.account()
-    assert sure.best().std > 0.1
+    assert sure.evaluations == 8
+    with pytest.raises(TellError, match="deterministic=True the same candidate always has"):
+        sure.tell([3, 3, 3], [3.0, 2.0, 9.0])
 
 
 def test_bounds_far_from_zero_show_where_they_differ() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.errors import ArgumentError, ExhaustedError, TellError
+from small_optimizers import refused_by
 from strategies import kernels
 
 X = np.random.default_rng(8).random((30, 2))
@@ -151,7 +152,96 @@ def test_the_same_value_again_is_welcome() -> None:
     optimizer = nr.gp_ucb(POOL, **MODEL)
     optimizer.tell([4, 5, 6], [0.1, -3.0, 1e-17])
     optimizer.tell([4, 5, 6, 4], [float(np.float32(0.1)), -3.0, 0.0, nr.FAILED])
-    assert optimizer.evaluations == 6
+    assert optimizer.evaluations == 3
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        lambda opt: opt.tell([4, 5, 4], [0.5, 2.0, 0.5]),
+        lambda opt: opt.tell([5], means=[2.0], counts=[40]),
+        lambda opt: opt.tell(X[[4]], [0.5]),
+        lambda opt: opt.tell([[2.0, 2.0], [2.0, 2.0]], [0.3, 0.3]),
+    ],
+)
+@pytest.mark.parametrize("make", [nr.gp_ucb, nr.bbkb])
+def test_the_same_value_again_is_the_same_knowledge(
+    again: Callable[[nr.Optimizer], None], make: Callable[..., nr.Optimizer]
+) -> None:
+    """Counted as two it would be believed as if a second, independent evaluation had agreed."""
+    runs = [make(POOL, kernel=nr.RBF(0.3), noise_std=0.2, deterministic=True) for _ in range(2)]
+    for optimizer, count in zip(runs, (1, 3), strict=True):
+        optimizer.tell([4], [0.5])
+        optimizer.tell([5], means=[2.0], counts=[count])
+        optimizer.tell([[2.0, 2.0]], [0.3])
+    again(runs[1])
+    one, other = runs
+    assert one.evaluated.evaluations.tolist() == other.evaluated.evaluations.tolist()
+    assert one.posterior.beta == other.posterior.beta
+    for what in ("mean", "variance"):
+        found = getattr(other.posterior, what)(X)
+        np.testing.assert_array_equal(found, getattr(one.posterior, what)(X))
+    assert one.ask().ids.tolist() == other.ask().ids.tolist()
+
+
+TWINS = nr.Pool(X[[0, 1, 2, 0, 3, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    "tell",
+    [
+        lambda opt: opt.tell([3], [0.6]),
+        lambda opt: opt.tell([4, 6], [0.1, 0.6]),
+        lambda opt: opt.tell([1, 5], [0.1, 0.2]),
+        lambda opt: opt.tell([6], means=[0.7], counts=[3]),
+        lambda opt: opt.tell(opt.ask(at_most=1), [0.6]),
+    ],
+)
+@pytest.mark.parametrize("make", [partial(nr.gp_ucb, **MODEL, start=[3]), nr.uniform, nr.auto])
+def test_candidates_of_equal_features_have_equal_values(
+    make: Callable[..., nr.Optimizer], tell: Callable[[nr.Optimizer], None], tmp_path: Path
+) -> None:
+    """To the model they are one point: of two values it would believe the mean, and certify it."""
+    word = {} if isinstance(make, partial) else {"deterministic": True}
+    optimizer = make(TWINS, **word)
+    optimizer.tell([0, 2], [0.5, 2.0])
+    if not isinstance(make, partial):  # others may ask for any
+        optimizer.exclude([1, 4, 5])
+    optimizer.ask(at_most=1)
+    with refused_by(optimizer, tmp_path, "deterministic=True the same candidate always has"):
+        tell(optimizer)
+    optimizer.tell([6, 3], [0.5, 0.5])
+    assert optimizer.evaluations == 4
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.sampled_from([0.0, 1.0])), max_size=9))
+def test_a_value_is_refused_where_equal_features_had_another(
+    story: list[tuple[int, float]],
+) -> None:
+    """By a table of features and values; two points lie off the pool, and join it midway."""
+    rows = np.concatenate([TWINS.X, X[[7, 8]]])
+    optimizer, known = nr.uniform(TWINS, deterministic=True), dict[bytes, float]()
+    for i, (at, value) in enumerate(story):
+        if i == 5:
+            optimizer.extend(rows[7:])
+        contradicts = known.get(rows[at].tobytes(), value) != value
+        what = rows[[at]] if at > 6 else [at]
+        if contradicts:
+            with pytest.raises(TellError, match="the same candidate always has"):
+                optimizer.tell(what, [value])
+        else:
+            optimizer.tell(what, [value])
+            known[rows[at].tobytes()] = value
+
+
+def test_a_box_that_is_used_up_can_be_explained() -> None:
+    """There is no next choice, which is no reason not to say what is known."""
+    optimizer = nr.gp_ucb(nr.Box([(0, 3)], integer=[0]), **MODEL)
+    for _ in range(4):
+        optimizer.tell(optimizer.ask(), [0.2])
+    with pytest.raises(ExhaustedError):
+        optimizer.ask()
+    assert optimizer.explain(0).leader is None
 
 
 def test_it_is_at_most_one_of_each_with_a_small_ridge() -> None:
@@ -199,8 +289,9 @@ def test_a_saved_run_remembers_it(tmp_path: Path) -> None:
         again.tell([4], [0.6])
 
 
-def test_auto_takes_values_that_contradict_its_word() -> None:
-    """It learns noise from them and says so; the others believe what they are told."""
+def test_auto_refuses_values_that_contradict_its_word() -> None:
+    """As the guide says, and every other algorithm does."""
     optimizer = nr.auto(POOL, deterministic=True)
-    optimizer.tell([4, 4], [0.5, 0.9])
-    assert optimizer.evaluations == 2
+    with pytest.raises(TellError, match="deterministic=True the same candidate always has"):
+        optimizer.tell([4, 4], [0.5, 0.9])
+    assert optimizer.evaluations == 0

@@ -79,12 +79,12 @@ def auto(
         enumerates=bool(points.candidates),
     )
     policy = AutoPolicy.of(points, settings)
-    # `deterministic` is the policy's alone: values that contradict it are noisy, not refused
     return Optimizer(
         points,
         policy,
         seed=seed,
         goal=goal,
         at_most_each=at_most_each,
+        deterministic=deterministic,
         switch_cost=costs if cost or (costs is not None and costs.by_pair) else None,
     )

@@ -67,7 +67,7 @@ def account_of(
         f"{_noise(fitted)}.",
         *_trust(fitted, settings, outwards),
         *failures,
-        *_agreement(fitted, settings.deterministic),
+        *_agreement(fitted),
         SAFE if settings.attitude == "safe" else STEERED,
     )
 
@@ -155,12 +155,7 @@ def _failures(evidence: Evidence) -> tuple[str, ...]:
     return (f"{counted(failed, 'evaluation')} failed{low if lost else ''}.",)
 
 
-def _agreement(fitted: FittedModel, deterministic: bool) -> Iterator[str]:
+def _agreement(fitted: FittedModel) -> Iterator[str]:
     error = fitted.error
-    if deterministic and error.variance > 0:
-        yield (
-            "Values of the same candidate DIFFER, though they were said to be deterministic: the "
-            "model takes them for noisy."
-        )
-    if not deterministic and error.variance == 0 and error.freedom >= AGREED:
+    if error.variance == 0 and error.freedom >= AGREED:
         yield "Replicates always agreed: if they must, deterministic=True evaluates nothing twice."

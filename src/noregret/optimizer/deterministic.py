@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from noregret.arrays import Indices, Vector
+from noregret.arrays import Indices, Vector, positions
 from noregret.errors import ArgumentError, TellError, require_count, require_flag
 from noregret.optimizer.ledger import Ledger
+from noregret.pools import Points
 
 ROUNDING = 2.0**-22  # of a value, by which another of its candidate may differ: float32 …
 ZERO = 1e-15  # … and of the largest value, where the two cancel
@@ -28,14 +29,18 @@ def at_most(at_most_each: object, deterministic: object) -> int | None:
 
 
 def require_same_values(
-    ledger: Ledger, rows: Indices, values: Vector, told: Callable[[Vector], Vector]
+    ledger: Ledger, points: Points, rows: Indices, values: Vector, told: Callable[[Vector], Vector]
 ) -> None:
-    """Raise where a candidate is told another value than before, or two at once.
+    """Raise where a candidate, or one of equal features, is told another value, or two at once.
 
     `told` turns values back into what the user said.
     """
-    _, first, place = np.unique(rows, return_index=True, return_inverse=True)
+    same = points.first_equal(rows)
     expected = ledger.first_values(rows)
+    if same is not rows:  # candidates of equal features are one here
+        place = positions(same, points.first_equal(ledger.rows))
+        expected = np.append(ledger.firsts, np.nan)[place]
+    _, first, place = np.unique(same, return_index=True, return_inverse=True)
     expected = np.where(np.isnan(expected), values[first][place], expected)
     found, before, known = told(values), told(expected), told(ledger.firsts)
     largest = max(float(np.abs(some).max(initial=0.0)) for some in (found, known))

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from noregret.arrays import Indices, Rows, Vector
+from noregret.errors import ExhaustedError
 from noregret.optimizer.asked import Asked
 from noregret.optimizer.results import Units
 from noregret.optimizer.run_state import Records
@@ -260,7 +261,10 @@ def _nearest(view: ModelView, evidence: Evidence, row: int, units: Units) -> tup
 
 
 def _leader(view: ModelView, points: Points, units: Units) -> Leader | None:
-    first = view.next_choice()
+    try:
+        first = view.next_choice()
+    except ExhaustedError:  # of a box of whole numbers, all of them
+        return None
     if first is None:
         return None
     is_known = int(first.rows[0]) < len(points)  # else a new point of a box

@@ -62,7 +62,8 @@ class Telling:
         rows, lost = pending.rows_of(positions[new]), failed[new]
         w = None if weights is None else weights[new]
         self._require_same(rows[~lost], inside[new][~lost])
-        self.ledger.add(rows[~lost], inside[new][~lost], None if w is None else w[~lost])
+        good = np.flatnonzero(~lost)[self._says_more(rows[~lost])]
+        self.ledger.add(rows[good], inside[new][good], None if w is None else w[good])
         self.pending.settle(pending, positions[new], numbers[new], lost, w)
         pending.receipts.append((start, stop, digest))
 
@@ -74,8 +75,9 @@ class Telling:
         good = ~failed if failed.any() else slice(None)  # a slice copies nothing
         self._require_same(given[good], inside[good])
         rows, w = self._met(given, context), None if weights is None else weights[good]
-        self.ledger.add(rows[good], inside[good], w)
-        for report in reports(rows[good], None, w):
+        more = self._says_more(rows[good])
+        self.ledger.add(rows[good][more], inside[good][more], w)
+        for report in reports(rows[good][more], None, w):
             self.pending.settle_by_row(report, failed=False)
         for report in reports(rows[failed]):
             self.pending.settle_by_row(report, failed=True)
@@ -87,6 +89,9 @@ class Telling:
         inside = self._inwards(averages)
         self._require_same(given, inside)
         rows = self._met(given, context)
+        if self.deterministic:
+            more = self._says_more(rows)
+            rows, inside, whole = rows[more], inside[more], np.ones_like(whole[more])
         self.ledger.add_means(rows, inside, whole, weights)
         for report in reports(rows, whole, weights):
             self.pending.settle_by_row(report, failed=False)
@@ -95,7 +100,16 @@ class Telling:
         """Raise where values contradict each other, though they are said to be deterministic."""
         if self.deterministic:
             rows = self.points.lookup(cast(Rows, given)) if given.ndim == 2 else given
-            require_same_values(self.ledger, cast(Indices, rows), values, self.units.outwards)
+            outwards = self.units.outwards
+            require_same_values(self.ledger, self.points, cast(Indices, rows), values, outwards)
+
+    def _says_more(self, rows: Indices) -> Indices | slice:
+        """Return which values say more than is known: where they must agree, each row's first."""
+        if not self.deterministic:
+            return slice(None)  # which copies nothing
+        first = np.sort(np.unique(rows, return_index=True)[1])
+        new: Indices = first[np.isnan(self.ledger.first_values(rows[first]))]
+        return new
 
     def fail(self, batch: object) -> None:
         """Enter that what is open of a batch has failed."""

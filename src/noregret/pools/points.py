@@ -150,15 +150,27 @@ class Points:
     def lookup(self, X: Rows) -> Indices:
         """Return the rows of points by their features; new ones as `register` would number them."""
         rows: Indices = np.full(len(X), -1)
-        if self._pool is not None and len(X):
-            if self._row_lookup is None:
-                self._row_lookup = RowLookup(self._pool)
-            rows = self._row_lookup.rows(X)
+        if len(X) and (table := self._lookup_table()) is not None:
+            rows = table.rows(X)
         off, new = np.flatnonzero(rows < 0), dict[bytes, int]()
         for at, key in zip(off.tolist(), _as_keys(X[off]), strict=True):
             row = self._known.get(key)
             rows[at] = new.setdefault(key, len(self) + len(new)) if row is None else row
         return rows
+
+    def first_equal(self, rows: Indices) -> Indices:
+        """Return the first candidate of the same features, for each row of the pool or off it."""
+        table = self._lookup_table()
+        if table is None or not table.has_equal:
+            return rows
+        first, inside = rows.copy(), rows < self.candidates
+        first[inside] = table.rows(self.pool.rows(rows[inside]))
+        return first
+
+    def _lookup_table(self) -> RowLookup | None:
+        if self._row_lookup is None and self._pool is not None:
+            self._row_lookup = RowLookup(self._pool)
+        return self._row_lookup
 
     def register(self, X: Rows) -> Indices:
         """Return the rows of points by their features; points not met before are added."""

@@ -28,6 +28,7 @@ class RowLookup:
         hashes = all_hashed(pool)
         self._order: Indices = np.argsort(hashes, kind="stable").astype(np.int64)
         self._sorted = hashes[self._order]
+        self.has_equal = _has_equal(self._sorted)
 
     def extended(self, pool: Candidates) -> RowLookup:
         """Return the lookup of a pool that has more rows behind these: O(N), these not hashed."""
@@ -38,6 +39,7 @@ class RowLookup:
         grown._pool = pool
         grown._sorted = np.insert(self._sorted, place, new[order])
         grown._order = np.insert(self._order, place, len(self._sorted) + order)
+        grown.has_equal = _has_equal(grown._sorted)
         return grown
 
     def rows(self, X: Rows) -> Indices:
@@ -55,6 +57,11 @@ class RowLookup:
             left = left[~same]
             at[left] += 1
         return found
+
+
+def _has_equal(hashes: Hashes) -> bool:
+    """Tell whether rows may be equal, of hashes that are sorted."""
+    return bool((hashes[1:] == hashes[:-1]).any())
 
 
 def all_hashed(pool: Candidates, first: int = 0) -> Hashes:
