@@ -40,7 +40,12 @@ ALGORITHMS: dict[str, Callable[..., nr.Optimizer]] = {
     "mini-uncertain": modelled(nr.mini_gp_ucb, start=nr.UncertaintyDesign(13), limit=9.0),
     "mini_gp_ucb": modelled(nr.mini_gp_ucb, limit=9.0),
     "mini_gp_ei": modelled(nr.mini_gp_ei, limit=9.0),
-    "mini-gradient": modelled(nr.mini, acquisition=nr.KnowledgeGradient(50.0, 0.25), limit=9.0),
+    "mini-gradient": modelled(
+        nr.mini,
+        acquisition=nr.KnowledgeGradient(50.0, 0.25),
+        width=nr.ConstantWidth(1.0),
+        limit=9.0,
+    ),
     "mini-switch": modelled(nr.mini_gp_ucb, limit=9.0, switch_cost=2.5),
     "mini-ei-switch": modelled(nr.mini_gp_ei, limit=9.0, switch_cost=float("inf")),
     "mini-bayesian": modelled(

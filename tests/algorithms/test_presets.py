@@ -93,10 +93,13 @@ def test_another_acquisition_changes_neither_band_nor_width() -> None:
         settings: dict[str, Any] = {**GIVEN, "preset": preset, "limit": 3.0}
         plain = policy_of(nr.bbkb(PROBLEM.pool, **settings))
         assert plain.acquisition == nr.UCB()
-        for how in (nr.ExpectedImprovement(), nr.KnowledgeGradient(2.0, noise=0.25)):
-            policy = policy_of(nr.bbkb(PROBLEM.pool, acquisition=how, **settings))
+        one, theorem = nr.ConstantWidth(1.0), width(0.1, 3.0)
+        gradient = nr.KnowledgeGradient(2.0, noise=0.25)
+        for how, own in ((nr.ExpectedImprovement(), None), (gradient, one)):
+            policy = policy_of(nr.bbkb(PROBLEM.pool, acquisition=how, width=own, **settings))
             assert policy.acquisition == how
-            assert policy.width == width(0.1, 3.0) == plain.width
+            assert policy.width == (own or theorem)
+            assert plain.width == theorem
             assert policy.band == NystromWidth(0.1)
             assert policy.batching == plain.batching
         thompson = nr.bbkb(PROBLEM.pool, acquisition=nr.Thompson(), **settings)
@@ -205,7 +208,7 @@ OWN: dict[str, dict[str, object]] = {
     "mini_gp_ucb": {"limit": 2.0},
     "mini_gp_ei": {"limit": 2.0},
     "batch_thompson": {
-        **{"batch_size": 1, "rule": None, "limit": 2.0},
+        **{"batch_size": None, "rule": None, "limit": None},
         **{"posterior": "exact", "oversample": None},
     },
     "lin_ucb": {"bias": 0.0},

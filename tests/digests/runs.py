@@ -138,7 +138,7 @@ OPTIONS: dict[str, Make] = {
     "mini-nystrom-thompson": model(
         nr.mini, acquisition=nr.Thompson(), posterior="nystrom", oversample=1.0, limit=4.0
     ),
-    "thompson-product": thompson(rule="product"),
+    "thompson-product": model(nr.batch_thompson, rule="product"),
     "thompson-width": thompson(width=0.1 * nr.RKHSWidth()),
     "thompson-oversample": thompson(posterior="nystrom", oversample=1.0),
     "greedy-min": bare(nr.epsilon_greedy, a=1.0, b=1.0, goal="min"),

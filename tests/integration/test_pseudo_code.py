@@ -175,7 +175,9 @@ def assert_step_by_step(optimizer: nr.Optimizer, p: RKHSProblem, seed: int, **tw
     assert batches[1:] == expected
 
 
-@given(seeds, st.sampled_from([nr.UCB(), nr.ExpectedImprovement(), nr.KnowledgeGradient(9.0)]))
+@given(
+    seeds, st.sampled_from([nr.UCB(), nr.ExpectedImprovement(), nr.KnowledgeGradient(9.0, 0.25)])
+)
 def test_mini_through_a_dictionary_of_all_is_mini(seed: int, how: nr.UCB) -> None:
     """A dictionary that holds everything sees what the exact posterior sees."""
     exact = partial(nr.mini, acquisition=how, width=nr.ConstantWidth(2.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from noregret.algorithms.agreement import require_repeats
 from noregret.automatic import AutoPolicy, AutoSettings
 from noregret.errors import (
     ArgumentError,
@@ -64,12 +65,9 @@ def auto(
             f"switch_cost={cost:g} makes one worker stay longer on a candidate; "
             f"workers={workers} evaluate different ones at the same time. Give one of the two."
         )
-    if cost and require_flag("deterministic", deterministic):
-        raise ArgumentError(
-            f"switch_cost={cost:g} repeats evaluations of a candidate; deterministic=True "
-            "repeats none. Give one of the two."
-        )
     at_most(at_most_each, deterministic)  # raises where the two contradict each other
+    if deterministic:
+        require_repeats(cost)
     settings = AutoSettings(
         attitude=attitude,
         delta=require_probability("delta", delta),

@@ -197,9 +197,9 @@ def batch_thompson(
     *,
     kernel: Kernel,
     noise_std: float,
-    batch_size: int = 1,
+    batch_size: int | None = None,
     rule: Literal["product", "global", "local"] | BatchRule | None = None,
-    limit: float = 2.0,
+    limit: float | None = None,
     posterior: PosteriorKind = "exact",
     oversample: float | None = None,
     **settings: Unpack[Settings],
@@ -207,7 +207,8 @@ def batch_thompson(
     """Thompson sampling in batches: each evaluation is the best of a function of its own.
 
     Functions are drawn from the posterior at a cost linear in the pool. Batches hold `batch_size`
-    evaluations, or as many as a ratio `rule` with its `limit` admits. `posterior="nystrom"` holds
+    evaluations, one if not given, or as many as a ratio `rule` with its `limit`, 2 if not given,
+    admits. `posterior="nystrom"` holds
     the posterior on a dictionary, drawn again for every batch, for many distinct points. Draws have
     beta 1; the papers ran it with a tenth of a theorem's, `width=0.1 * noregret.RKHSWidth()`.
 
@@ -220,8 +221,21 @@ def batch_thompson(
     array([12, 20, 15, 11])
     """
     p = resolved(pool, kernel, noise_std, settings)
-    prior, width, band = p.posterior_and_widths(posterior, limit, oversample)
-    batching = FixedSize(batch_size) if rule is None else _rule(rule, limit)
+    if rule is not None and batch_size is not None:
+        raise ArgumentError(
+            f"batch_size={batch_size} and rule={rule!r} both say when a batch ends. Give one of "
+            "the two."
+        )
+    if limit is not None and not isinstance(rule, str):
+        raise ArgumentError(
+            f"limit={limit:g} is that of a ratio rule by its name, and rule={rule!r} is none: give "
+            'rule="product", "global" or "local" too, or leave limit out.'
+        )
+    ratio = 2.0 if limit is None else limit
+    prior, width, band = p.posterior_and_widths(posterior, ratio, oversample)
+    batching = (
+        FixedSize(1 if batch_size is None else batch_size) if rule is None else _rule(rule, ratio)
+    )
     return p.optimizer(prior, Thompson(), width, batching, band=band)
 
 

@@ -6,6 +6,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, final, get_args
 
 from noregret.acquisitions import Acquisition, Thompson
+from noregret.algorithms.agreement import (
+    require_gradient,
+    require_growth,
+    require_no_contexts,
+    require_stays,
+)
 from noregret.algorithms.settings import RunSettings, Settings, checked
 from noregret.arrays import chunk_rows
 from noregret.automatic.constants import DEFAULTS
@@ -17,7 +23,7 @@ from noregret.errors import (
     require_number,
     require_positive,
 )
-from noregret.kernels import InContext, Kernel, as_kernel, probe, shortened
+from noregret.kernels import InContext, Kernel, as_kernel, probe
 from noregret.optimizer import Optimizer
 from noregret.policies import (
     Bandit,
@@ -48,7 +54,6 @@ from noregret.widths import (
 
 PosteriorKind: TypeAlias = Literal["exact", "nystrom"]
 DictionaryKind: TypeAlias = Literal["fresh", "sticky", "incremental"]
-MOST_FEATURES_TO_GROW = 16  # at 10⁴ evaluations the bound is then some 10⁹ times the first
 PROBED = 64  # candidates on which a kernel is tried before a run starts
 
 
@@ -154,6 +159,10 @@ class ResolvedSettings:
                 f"acquisition must be one such as noregret.UCB(), got {acquisition!r}."
             )
         search, own, bound = search_of(self.pool), self.given["width"], self.given["norm_bound"]
+        require_gradient(self.given, self.noise_std, acquisition)
+        require_stays(self.given, batching, self.switch_costs)
+        if bound == "grow":
+            require_growth(self.given, self.kernel, self.pool.dim, acquisition)
         if isinstance(acquisition, Thompson):
             width = ConstantWidth(1.0, self.delta)
         bandit = Bandit(
@@ -166,8 +175,6 @@ class ResolvedSettings:
             norm=KnownNorm(bound) if isinstance(bound, float) else GuessAndDouble(),
             starts=self._starts(prior, acquisition, batching, search),
         )
-        if bound == "grow":
-            self._require_growth(acquisition)
         grows = GrowthSchedule(self.pool.dim)
         return Optimizer(
             self.pool,
@@ -179,35 +186,6 @@ class ResolvedSettings:
             deterministic=self.given["deterministic"],
             switch_cost=self.switch_costs,
         )
-
-    def _require_growth(self, acquisition: Acquisition | Thompson) -> None:
-        """Raise where norm and lengthscale would move without a theorem, or use, behind it."""
-        shortened(self.kernel, by=2.0)
-        if self.pool.dim > MOST_FEATURES_TO_GROW:
-            raise ArgumentError(
-                'norm_bound="grow" is for few features: the bound grows by (1 + s)^((d + 1)/2) at '
-                f"step s, and would say nothing of f with the d = {self.pool.dim} of this pool, "
-                f"more than {MOST_FEATURES_TO_GROW}. Take fewer, or auto, which learns the kernel."
-            )
-        width = self.given["width"]
-        while isinstance(width, ScaledWidth):
-            width = width.width
-        if isinstance(acquisition, Thompson):
-            raise ArgumentError(
-                'norm_bound="grow" lets a bound on f grow until it holds; functions drawn from the '
-                "posterior follow no bound. Take mini_gp_ucb or bbkb, or auto, which learns the "
-                "kernel."
-            )
-        if isinstance(width, BayesianWidth | NystromBayesianWidth):
-            raise ArgumentError(
-                f"{type(width).__name__} holds for f drawn from the kernel's prior, which says "
-                'nothing of a kernel that is wrong: leave out norm_bound="grow", or the width.'
-            )
-        if self.given["min_batch"] is not None:
-            raise ArgumentError(
-                f"min_batch={self.given['min_batch']} holds for variances that only fall; with "
-                'norm_bound="grow" they rise whenever lengthscales shrink. Give one of the two.'
-            )
 
     def _starts(
         self,
@@ -325,15 +303,7 @@ def _with_contexts(points: Points, settings: Settings) -> ContextPoints:
         raise ArgumentError(
             "context_kernel= needs a finite pool: spread points over the box and give Pool(points)."
         )
-    if settings["start"] or settings["min_batch"] is not None:
-        raise ArgumentError(
-            "start= and min_batch= are for runs without contexts, each of which would begin again. "
-            "Leave them out, and tell what was evaluated before."
-        )
-    if settings["deterministic"] or settings["at_most_each"] is not None:
-        raise ArgumentError("deterministic= and at_most_each= are for runs without contexts.")
-    if settings["norm_bound"] == "grow":
-        raise ArgumentError('norm_bound="grow" is for runs without contexts; give a number.')
+    require_no_contexts(settings)
     return ContextPoints(points.domain)
 
 

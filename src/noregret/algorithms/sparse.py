@@ -80,7 +80,7 @@ def bbkb(
 
     In place of the upper confidence bound another `acquisition` may choose. Expected improvement
     with the theorem's width has regret of the same order up to √log t (docs/papers/bbkb.md).
-    Thompson() draws with beta 1, and KnowledgeGradient wants `noise=noise_std**2` and
+    Thompson() draws with beta 1, and KnowledgeGradient needs `noise=noise_std**2` and
     `width=ConstantWidth(1.0)`: no theorem covers them.
     Bounds and certificates are by NystromWidth, whatever chooses: for any dictionary and any ridge.
 
