@@ -17,6 +17,7 @@ from evaluation.problems.large import LARGE, SMALL
 from evaluation.reports.intervals import Figure
 from evaluation.reports.markdown import Claim, rounded, table, write_numbers
 from evaluation.reports.standings import AtBudget
+from evaluation.runs.by_plate import ALONE
 from evaluation.runs.cells import Line, Store
 from evaluation.runs.timed import Times
 
@@ -74,6 +75,7 @@ def numbers(results: Results, reached: list[Claim]) -> dict[str, object]:
                 "seconds": rounded(float(np.median(sample.seconds))),
             }
             for (name, who, size, plates), sample in standings.samples.items()
+            if plates == standings.plates or size * plates in ALONE  # the runs have all of them
         ],
         "clicks": [
             {"world": name, "contestant": who, "rates": rounded(rates.tolist())}

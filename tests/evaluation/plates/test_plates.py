@@ -204,7 +204,8 @@ def test_pictures_numbers_and_tables_are_made(tmp_path: Path) -> None:
         assert imread(tmp_path / f"{name}.png").std() > 0.01
     text = json.loads((tmp_path / "results.json").read_text())
     assert text == json.loads(json.dumps(numbers(held, claims)))
-    assert len(text["pools"]) == len(held.standings.samples)
+    assert {(one["size"], one["plates"]) for one in text["pools"]} == {(8, 10), (24, 10)}
+    assert len(text["pools"]) == sum(plates == 10 for *_, plates in held.standings.samples)
     page = section(held, claims, "plates")
     for one in FILLERS.values():
         assert one.title in page
