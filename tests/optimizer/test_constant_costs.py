@@ -51,7 +51,7 @@ def test_costs_that_are_the_same_for_all_pairs_choose_as_a_number_does(
             elif event == "save" and at == 1:
                 with TemporaryDirectory() as folder:
                     one.save(f"{folder}/run")
-                    runs[1] = nr.load(f"{folder}/run", pool=pool)
+                    runs[1] = nr.load(f"{folder}/run", pool=pool, switch_cost=costs)
         assert batches[0].sequence.tolist() == batches[1].sequence.tolist()
         assert batches[0].sequence.tolist() == batches[2].sequence.tolist()
     assert runs[0].sequence.tolist() == runs[1].sequence.tolist() == runs[2].sequence.tolist()

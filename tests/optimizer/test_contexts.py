@@ -170,9 +170,10 @@ def test_switches_cost_by_candidates_whatever_the_context(
     by_hand = np.full((N, N), 2.5) if how == "columns" else np.array(COSTS["matrix"][0])
     for i, (j, worker) in enumerate([(0, "a"), (1, "a"), (1, "b"), (3, "a"), (3, "b"), (0, "a")]):
         c, policy.shown = CONTEXTS[j], of_context(j)
-        if i == 3 and how != "function":
+        if i == 3:
             run.save(tmp_path / "run")
-            run = nr.load(tmp_path / "run", pool=nr.Pool(X, names=NAMES))
+            again = mine if how in ("function", "matrix") else None
+            run = nr.load(tmp_path / "run", pool=nr.Pool(X, names=NAMES), switch_cost=again)
         way = [NAMES.index(key) for own, keys in sequence if own == worker for key in keys]
         policy.cost = partial(led_to, by_hand, way) if name == "mini_gp_ucb" else None
         peeked = run.peek(at_most=7, worker=worker, context=c)

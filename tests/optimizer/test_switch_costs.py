@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -86,11 +90,71 @@ def test_boxes_have_columns_by_number_and_functions_see_the_users_units() -> Non
     assert sum(a != b for a, b in pairwise(whole)) == len(set(whole)) - 1
 
 
-def test_a_function_is_not_saved(tmp_path: Path) -> None:
-    """A file holds no code; columns or a matrix say the same."""
-    optimizer = nr.uniform(TABLE, switch_cost=WAYS["function"])
-    with pytest.raises(SnapshotError, match="whose switch_cost is a function cannot be saved"):
+@pytest.mark.parametrize("way", ["matrix", "function"])
+def test_a_function_or_matrix_is_given_again_and_the_run_goes_on(way: str, tmp_path: Path) -> None:
+    """A file holds no code, nor the square of the pool; as with a kernel of one's own."""
+    settings: dict[str, Any] = {"rule": nr.FixedSize(5), "switch_cost": WAYS[way], **MODEL}
+    unbroken, broken = (nr.gp_bucb(TABLE, **settings) for _ in "ab")
+    for time in range(4):
+        for optimizer in (unbroken, broken):
+            batch = optimizer.ask()
+            optimizer.tell(batch, [value(row, time) for row in batch.sequence.tolist()])
+        broken.save(tmp_path / "run")
+        broken = nr.load(tmp_path / "run", pool=TABLE, switch_cost=WAYS[way])
+        assert broken.ask().sequence.tolist() == unbroken.ask().sequence.tolist()
+    assert broken.paid == unbroken.paid > 0
+    assert (tmp_path / "run").stat().st_size < 8 * 40**2 + 20_000
+
+
+def test_costs_given_again_must_be_those_of_the_run(tmp_path: Path) -> None:
+    """Half a run by one bill and half by another is neither."""
+    other = matrix()
+    other[7, 30] += 1.0
+    wrong: dict[str, list[Any]] = {
+        "matrix": [other, matrix().T + 1.0, WAYS["function"], COSTS, 60.0],
+        "function": [lambda _x, _z: 60.0, matrix(), COSTS, 60.0],
+    }
+    for way, others in wrong.items():
+        optimizer = nr.uniform(TABLE, switch_cost=WAYS[way])
         optimizer.save(tmp_path / "run")
+        with pytest.raises(SnapshotError, match="function or matrix of yours, which are not saved"):
+            nr.load(tmp_path / "run", pool=TABLE)
+        for costs in others:
+            with pytest.raises(SnapshotError, match=r"switch_cost=.* not that of the saved run"):
+                nr.load(tmp_path / "run", pool=TABLE, switch_cost=costs)
+        with pytest.raises(ArgumentError, match="a matrix has 40 × 40 costs"):
+            nr.load(tmp_path / "run", pool=TABLE, switch_cost=np.ones((3, 3)))
+    for costs in (None, 60.0, COSTS):
+        nr.uniform(TABLE, switch_cost=costs).save(tmp_path / "run")
+        nr.load(tmp_path / "run", pool=TABLE)
+        for more in (60.0, COSTS, matrix()):
+            with pytest.raises(SnapshotError, match=r"leave out load\(switch_cost=\.\.\.\)"):
+                nr.load(tmp_path / "run", pool=TABLE, switch_cost=more)
+
+
+def test_a_matrix_that_was_saved_whole_is_read(tmp_path: Path) -> None:
+    """Runs of before hold it, and go on without it."""
+    optimizer = nr.uniform(TABLE, batch_size=6, switch_cost=matrix())
+    optimizer.tell(optimizer.ask(), [0.0] * 6)
+    optimizer.save(tmp_path / "run")
+    buffer = io.BytesIO()
+    np.save(buffer, matrix())
+    with (
+        zipfile.ZipFile(tmp_path / "run") as archive,
+        zipfile.ZipFile(tmp_path / "old", "w") as old,
+    ):
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name == "run.json":
+                tree = json.loads(content)
+                costs = {"tag": "MatrixSwitchCosts", "fields": {"matrix": {"array": "whole"}}}
+                tree["run"]["tuple"][2]["fields"]["switch_costs"] = costs
+                content = json.dumps(tree).encode()
+            old.writestr(name, content)
+        old.writestr("whole.npy", buffer.getvalue())
+    again = nr.load(tmp_path / "old", pool=TABLE)
+    assert again.ask().sequence.tolist() == optimizer.ask().sequence.tolist()
+    assert again.paid == optimizer.paid
 
 
 @pytest.mark.parametrize(
@@ -149,3 +213,25 @@ def test_a_matrix_knows_no_candidates_that_are_added() -> None:
     for _ in range(9):
         open_ended.tell(open_ended.ask(), [0.0])
     assert open_ended.paid == 5.0 * open_ended.switches
+
+
+def test_a_function_is_called_once_for_each_pair_of_a_batch() -> None:
+    """It may ask a robot for the way; those who do not stay for it need no cost of each choice."""
+    calls: Counter[tuple[float, ...]] = Counter()
+
+    def cost(x: Any, z: Any) -> float:
+        calls[(*x, *z)] += 1
+        return float(abs(x[0] - z[0]))
+
+    optimizer = nr.uniform(nr.Pool(np.random.default_rng(0).random((50, 2))), batch_size=20)
+    optimizer = nr.Optimizer(optimizer.pool, optimizer.policy, switch_cost=cost)
+    gp = nr.gp_bucb(optimizer.pool, rule=nr.FixedSize(20), switch_cost=cost, start=[], **MODEL)
+    for one in (optimizer, gp):
+        calls.clear()
+        batch = one.ask()
+        m = len(set(batch.ids.tolist()))
+        assert (set(calls.values()), calls.total()) == ({1}, m * (m - 1))
+        one.tell(batch, [0.0] * len(batch))
+        calls.clear()
+        m = len(set(one.ask().ids.tolist()))
+        assert calls.total() <= m * m  # and from what is set up to each

@@ -14,6 +14,7 @@ from noregret.arrays import Matrix, Vector
 from noregret.kernels import Kernel, QuadratureFeatures, quadrature
 from noregret.kernels.fourier_features import error_bound
 from noregret.policies import ThompsonQFF
+from noregret.policies.base import Purpose
 from noregret.policies.fourier_thompson import Weights, sampled
 from noregret.pools import Points
 from noregret.posteriors import Observations, cholesky
@@ -253,3 +254,32 @@ def test_where_it_cannot_go() -> None:
         optimizer.certificate()
     assert "1 unique point through" in optimizer.account()
     assert "standard deviation was" not in str(optimizer.explain(int(optimizer.ask().ids[0])))
+
+
+@pytest.mark.parametrize("cap", [1, 2])
+def test_under_a_cap_the_best_of_each_draw_is_that_of_what_the_others_leave(
+    cap: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One pass over the pool, a few rows at a time, chooses as one after every choice would."""
+    monkeypatch.setattr("noregret.policies.fourier_thompson.chunk_rows", lambda _: 7)
+    X = np.random.default_rng(3).integers(0, 5, (40, 2)) / 4.0  # many of them the same
+    optimizer = nr.ts_qff(
+        nr.Pool(X), kernel=nr.RBF(0.4), noise_std=0.5, batch_size=12, at_most_each=cap
+    )
+    optimizer.tell([0, 5, 9], [0.1, 0.9, 0.4])
+    optimizer.exclude([1, 2])
+    state, policy = optimizer.state, optimizer.policy
+    assert isinstance(policy, ThompsonQFF)
+    evidence = optimizer.evidence
+    weights = state.told(evidence.told, policy.features, policy.ridge)
+    luck = evidence.rng(Purpose.POLICY).standard_normal((12, policy.features.size))
+    thetas = sampled(cholesky.factor(weights.V), weights.precision_mean, luck)
+    values, left = policy.features.values(X, thetas), np.full(40, cap)
+    left[[1, 2]] = 0
+    left[[0, 5, 9]] -= 1
+    chosen = list[int]()
+    for found in values:
+        allowed = np.where(left > 0, found, -np.inf)
+        chosen.append(int(np.flatnonzero(allowed >= allowed.max() - 1e-12)[0]))
+        left[chosen[-1]] -= 1
+    assert optimizer.ask().sequence.tolist() == chosen

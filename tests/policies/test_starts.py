@@ -121,3 +121,19 @@ def test_repeats_count_what_is_open_elsewhere() -> None:
     alone = int(2 * 9.0 / 1.0)  # (limit − 1)·ridge/σ²
     assert counts[0] == alone
     assert counts[1:] == [1, 1, 1]  # the limit is used up; one is always given
+
+
+@pytest.mark.parametrize("given", [{}, {"at_most_each": 1}, {"deterministic": True}])
+def test_a_start_goes_on_without_what_fails_twice(given: dict[str, Any]) -> None:
+    """A candidate that cannot be made is no reason never to begin."""
+    optimizer = nr.gp_ucb(
+        nr.Pool.numbered(6), kernel=nr.RBF(1.0), noise_std=0.1, start=[4, 2, 5], **given
+    )
+    tried: list[int] = []
+    for _ in range(4):
+        batch = optimizer.ask()
+        tried += batch.sequence.tolist()
+        optimizer.tell(batch, [nr.FAILED if row == 2 else 0.1 * row for row in batch.ids])
+    assert tried[:3] == [4, 2, 5]
+    assert tried.count(2) == (1 if given else 2)
+    assert optimizer.evaluations == len(tried) - tried.count(2)

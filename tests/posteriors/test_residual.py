@@ -143,3 +143,15 @@ def test_of_an_incremental_dictionary_the_trace_is_bound_enough(
     tight = projection_residual(sparse(scene, members))
     assert found.largest >= tight.largest * (1 - LOOSE)
     assert found.log_det >= tight.log_det * (1 - LOOSE)
+
+
+def test_what_is_left_out_is_computed_once_per_posterior() -> None:
+    """A look asks for it several times; another posterior must not be given that of the last."""
+    scene = Scene.drawn(3, N=40, told=20)
+    one, other = sparse(scene, np.arange(4)), sparse(scene, np.arange(9))
+    assert projection_residual(one) is projection_residual(one)
+    assert projection_residual(one) == projection_residual(sparse(scene, np.arange(4)))
+    assert projection_residual(one) != projection_residual(other)
+    more = replace(one, ridge=2 * one.ridge)
+    assert projection_residual(more).largest < projection_residual(one).largest
+    assert projection_residual(one, together=1) != projection_residual(one)

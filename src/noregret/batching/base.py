@@ -27,7 +27,7 @@ class Choice:
     room: int  # how many evaluations may still be taken
     repeats_while_best: Callable[[int], int]  # how often in a row, up to a number
     is_capped: bool = False  # whether `room` is all that the run still allows of it
-    switch_cost: float | None = None  # of the switch that leads to it, where it is of the pair
+    switch_cost: Callable[[], float] | None = None  # that leads to it, where it is of the pair
 
 
 @final

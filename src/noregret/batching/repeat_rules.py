@@ -112,8 +112,8 @@ class Stay(RepeatBase):
         return f"stay rule, switch cost {'by pair' if self.by_pair else f'{self.switch_cost:g}'}"
 
     def take(self, fill: Fill, choice: Choice) -> tuple[int, Fill]:
-        known = choice.switch_cost if self.by_pair else None
-        most = _worth(self.switch_cost if known is None else known)
+        of_pair = choice.switch_cost if self.by_pair else None
+        most = _worth(self.switch_cost if of_pair is None else of_pair())
         choice = replace(choice, is_capped=choice.is_capped and choice.room < most)
         room = int(min(choice.room, most))
         count, taken = Repeat(self.limit).take(fill, replace(choice, room=room))  # (1)

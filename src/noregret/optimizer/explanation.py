@@ -171,6 +171,8 @@ class Explanation:
             return "It is excluded: it will not be asked for."
         if self.at_most_each is not None and self.evaluations + self.under_way >= self.at_most_each:
             return f"at_most_each={self.at_most_each} is reached: it will not be asked for again."
+        if self.at_most_each is not None and self.failed >= self.at_most_each:
+            return f"It failed {times(self.failed)}: it will not be asked for again."
         first = self.leader
         if first is None:
             return ""

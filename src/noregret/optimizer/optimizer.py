@@ -165,7 +165,8 @@ class Optimizer(RunLooks):
         or less noisy than the algorithm was told by their `noise_std`, one number or one per value.
         On a box, or for points not in the pool, give features in place of ids, one point per row.
 
-        `FAILED` in place of a value says that the evaluation failed; it may be asked for again.
+        `FAILED` in place of a value says that the evaluation failed; it may be asked for again,
+        but under `at_most_each` no more once it failed as often as that.
         Telling a batch again with the same values changes nothing; other values are an error.
 
         >>> opt = nr.gp_ucb(nr.Pool.numbered(3), kernel=nr.RBF(), noise_std=0.2, start=[0, 1, 2])
@@ -255,12 +256,18 @@ class Optimizer(RunLooks):
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, pool: Domain, kernel: Kernel | None = None
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        pool: Domain,
+        kernel: Kernel | None = None,
+        switch_cost: object = None,
     ) -> Optimizer:
         """Go on from a saved run: the same choices, bit for bit, as if it had never stopped.
 
         `pool` must be the pool of the saved run. `kernel` is needed where the run used a kernel
-        that is not one of this library's, or a function or matrix. Also `noregret.load`.
+        that is not one of this library's, or a function or matrix, `switch_cost` where that was a
+        function or matrix. Also `noregret.load`.
 
         >>> from tempfile import TemporaryDirectory
         >>> opt = nr.uniform(nr.Pool([[0.0], [0.5], [1.0]]))
@@ -272,7 +279,8 @@ class Optimizer(RunLooks):
         """
         require_domain(pool)
         given = None if kernel is None else as_kernel(kernel)
-        policy, state, run_state = storage.read(Path(path), pool, given)
+        costs = as_switch_costs(switch_cost, Points.of(pool))
+        policy, state, run_state = storage.read(Path(path), pool, given, costs)
         optimizer = cls(run_state.points, policy)
         optimizer._state, optimizer._run_state = state, run_state
         return optimizer

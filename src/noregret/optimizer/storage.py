@@ -23,7 +23,7 @@ from noregret.errors import SnapshotError
 from noregret.kernels import InContext, Kernel
 from noregret.optimizer.run_state import RunState
 from noregret.policies import Policy
-from noregret.pools import ContextPoints, Domain, Points
+from noregret.pools import ContextPoints, Domain, MatrixSwitchCosts, Points, SwitchCosts
 from noregret.pools.switch_costs import SwitchCostFunction
 from noregret.search import BoxSearch, Enumeration, search_of
 from noregret.storable import class_of, tag_of
@@ -67,10 +67,12 @@ def write(path: Path, policy: Policy[Any], state: object, run_state: RunState) -
         raise
 
 
-def read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Policy[Any], Any, RunState]:
-    """Read policy, state and run state; the pool, and kernels of others, are given again."""
+def read(
+    path: Path, pool: Domain, kernel: Kernel | None = None, costs: SwitchCosts | None = None
+) -> tuple[Policy[Any], Any, RunState]:
+    """Read policy, state and run state; the pool, and functions and matrices, are given again."""
     try:
-        return _read(path, pool, kernel)
+        return _read(path, pool, kernel, costs)
     except SnapshotError:
         raise
     except FileNotFoundError as error:
@@ -79,7 +81,9 @@ def read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Policy[Any], 
         raise SnapshotError(f"{path} is not a run saved by noregret: {error!r}.") from error
 
 
-def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Policy[Any], Any, RunState]:
+def _read(
+    path: Path, pool: Domain, kernel: Kernel | None, costs: SwitchCosts | None
+) -> tuple[Policy[Any], Any, RunState]:
     with zipfile.ZipFile(path) as archive:
         tree = json.loads(archive.read("run.json"))
         arrays = {
@@ -98,11 +102,16 @@ def _read(path: Path, pool: Domain, kernel: Kernel | None) -> tuple[Policy[Any],
     extra = arrays[tree["extra"]["array"]]
     kind = ContextPoints if "contexts" in tree else Points
     points = kind(pool, extra if len(extra) else None)
-    reader = _Reader(points, arrays, kernel)
+    reader = _Reader(points, arrays, kernel, costs)
     if isinstance(points, ContextPoints):
         points.restore(*reader.decode(tree["contexts"]))
     policy, state, run_state = reader.decode(tree["run"])
     assert isinstance(run_state, RunState)
+    if costs is not None and run_state.switch_costs is not costs:
+        raise SnapshotError(
+            "this run has no switch_cost, or one that was saved with it, and keeps to that: leave "
+            "out load(switch_cost=...)."
+        )
     return policy, state, run_state
 
 
@@ -144,11 +153,8 @@ class _Writer:
             raise SnapshotError("a run whose context_kernel is not this library's cannot be saved.")
         if isinstance(value, Kernel) and not (_ours(value) or isinstance(value, InContext)):
             return self._foreign(value)
-        if isinstance(value, SwitchCostFunction):
-            raise SnapshotError(
-                "a run whose switch_cost is a function cannot be saved, since a file holds no "
-                "code. Give its costs by column, or as a matrix."
-            )
+        if isinstance(value, MatrixSwitchCosts | SwitchCostFunction):
+            return {"given_costs": self.encode(value.mark(self.points))}
         tag = tag_of(value)
         if tag is None:
             raise SnapshotError(
@@ -176,6 +182,7 @@ class _Reader:
     points: Points
     arrays: dict[str, np.ndarray[Any, Any]]
     kernel: Kernel | None
+    costs: SwitchCosts | None
 
     def decode(self, node: Any) -> Any:
         if not isinstance(node, dict):
@@ -200,7 +207,24 @@ class _Reader:
             return self.points
         if "search" in node:
             return search_of(self.points)
+        if "given_costs" in node:
+            return self._given_costs(self.decode(node["given_costs"]))
         return self._given(self.decode(node["given"]))
+
+    def _given_costs(self, saved: Any) -> SwitchCosts:
+        if self.costs is None:
+            raise SnapshotError(
+                "this run used a switch_cost that is a function or matrix of yours, which are not "
+                "saved: give it again, load(path, pool=pool, switch_cost=your_costs)."
+            )
+        match self.costs:
+            case MatrixSwitchCosts() | SwitchCostFunction() as costs:
+                if np.array_equal(costs.mark(self.points), saved):
+                    return costs
+        raise SnapshotError(
+            "load(switch_cost=...) is not that of the saved run: its costs between candidates "
+            "differ. Give the very function or matrix that the algorithm was given."
+        )
 
     def _given(self, saved: Any) -> Kernel:
         if self.kernel is None:

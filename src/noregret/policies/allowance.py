@@ -1,7 +1,8 @@
 """At most so many evaluations of each candidate: who may still be chosen, and how often.
 
 A candidate is a row of a pool, or a point of a box: two rows of equal features are two candidates.
-Evaluations that have a value count, and those under way; one that failed does not.
+Evaluations that have a value count, and those under way; one that failed does not, but a candidate
+that failed as often as it may be evaluated is given up.
 """
 
 from __future__ import annotations
@@ -28,21 +29,26 @@ class Allowance:
     def __init__(self, evidence: Evidence) -> None:
         assert evidence.at_most_each is not None
         self._most = evidence.at_most_each
-        self._taken: dict[int, int] = {}
-        for points in (evidence.told, evidence.open_):
-            for row, count in zip(points.rows.tolist(), points.counts.tolist(), strict=True):
-                self._taken[row] = self._taken.get(row, 0) + int(count)
+        self._taken: dict[int, int] = {}  # of rows that were asked about
+        rows, counts = evidence.counted()
+        order = np.argsort(rows)
+        self._rows, self._counts = rows[order], counts[order]
         self._candidates = math.inf  # with something left: of a box nobody knows
         if evidence.points.candidates:
             self._candidates = int(np.count_nonzero(~evidence.unavailable))
 
     def of(self, row: int) -> int:
         """Return how many evaluations of a row are left."""
-        return max(self._most - self._taken.get(row, 0), 0)
+        taken = self._taken.get(row)
+        if taken is None:
+            at = np.searchsorted(self._rows, row)
+            known = at < len(self._rows) and self._rows[at] == row
+            taken = self._taken[row] = int(self._counts[at]) if known else 0
+        return max(self._most - taken, 0)
 
     def take(self, row: int, count: int) -> bool:
         """Count evaluations of a row, and tell whether none are left of it."""
-        self._taken[row] = self._taken.get(row, 0) + count
+        self._taken[row] = self._most - self.of(row) + count
         is_spent = not self.of(row)
         self._candidates -= is_spent
         return is_spent
@@ -124,14 +130,19 @@ def _rows(points: Points, what: Picks | Proposal) -> Indices:
 
 def _all_spent(evidence: Evidence) -> str:
     under_way, most = int(evidence.open_.counts.sum()), evidence.at_most_each or 0
-    done = "was evaluated" if len(evidence.told) or not under_way else ""
-    done = " or ".join(filter(None, [done, "is under way" if under_way else ""]))
+    lost = len(evidence.lost) > 0
+    done = {
+        "was evaluated": len(evidence.told) or not (under_way or lost),
+        "failed": lost,
+        "is under way": under_way,
+    }
+    how = " or ".join(word for word, holds in done.items() if holds)
     rule = f"at_most_each={most}{' (or deterministic=True)' if most == 1 else ''}"
-    way_out = "Stop here and take best()."
+    way_out = "Stop here and take best()." if len(evidence.told) else "Stop here."
     if under_way:
         way_out = f"Tell the {counted(under_way, 'evaluation')} under way first."
     return (
-        f"every candidate that is not excluded {done} {times(most)}, and {rule} allows no more of "
+        f"every candidate that is not excluded {how} {times(most)}, and {rule} allows no more of "
         f"any. {way_out}"
     )
 

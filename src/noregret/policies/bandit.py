@@ -200,7 +200,7 @@ class Bandit:
             row = ranking.best()
             choice = self._choice(ranking, row, left)
             if evidence.switch_costs is not None:
-                cost = evidence.cost_to(ranking.picks(np.array([row])))
+                cost = partial(evidence.cost_to, ranking.picks(np.array([row])))
                 choice = replace(choice, switch_cost=cost)
             if allowance is not None and allowance.of(row) < left:
                 choice = replace(choice, room=allowance.of(row), is_capped=True)

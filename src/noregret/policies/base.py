@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar, final, runtime_checkable
 
 import numpy as np
 
-from noregret.arrays import Indices, Mask, Rows, Vector
+from noregret.arrays import Indices, Mask, Rows, Vector, positions
 from noregret.errors import ArgumentError
 from noregret.pools import NO_ROWS, Picks, Points, Renumbering, SwitchCosts
 from noregret.posteriors import Observations
@@ -76,17 +76,33 @@ class Evidence:
         """Rows that were evaluated or are under way."""
         return np.union1d(self.told.rows, self.open_.rows)
 
+    def counted(self) -> tuple[Indices, Vector]:
+        """Return rows of which evaluations count towards `at_most_each`, and how many of each.
+
+        Those told and under way count, failures do not; but what failed as often as it may be
+        evaluated counts as evaluated.
+        """
+        rows, counts = self.told.rows, self.told.counts
+        most = np.inf if self.at_most_each is None else self.at_most_each
+        failed = self.failed_rows[self.failed_counts >= most]
+        for more, times in (
+            (self.open_.rows, self.open_.counts),
+            (failed, np.full(len(failed), most)),
+        ):
+            if len(more):  # mostly not
+                at = positions(more, rows)
+                known, new = at >= 0, at < 0
+                counts = np.append(counts, times[new])
+                counts[at[known]] += times[known]
+                rows = np.append(rows, more[new])
+        return rows, counts
+
     @property
     def spent(self) -> Indices:
-        """Rows evaluated, or under way, as often as `at_most_each` allows."""
+        """Rows evaluated, under way, or failed, as often as `at_most_each` allows."""
         if self.at_most_each is None:
             return NO_ROWS
-        rows, place = np.unique(
-            np.concatenate([self.told.rows, self.open_.rows]), return_inverse=True
-        )
-        counts = np.bincount(
-            place, np.concatenate([self.told.counts, self.open_.counts]), len(rows)
-        )
+        rows, counts = self.counted()
         spent: Indices = rows[counts >= self.at_most_each]
         return spent
 
@@ -122,13 +138,12 @@ class Evidence:
         rows = self.told.rows
         return np.asarray((rows < N) & ~self.excluded[np.minimum(rows, N - 1)])
 
-    def cost_to(self, pick: Picks) -> float | None:
-        """Return the cost of the switch that leads to a point; None where costs are not by pair.
+    def cost_to(self, pick: Picks) -> float:
+        """Return the cost of the switch that leads to a point, where costs are by pair.
 
         To what is set up already the switch has been made; that to the first cannot be known.
         """
-        if self.switch_costs is None:
-            return None
+        assert self.switch_costs is not None
         before = self.came_from if self.set_up == pick.rows[0] else self.set_up
         if before is None:
             return self.switch_costs.typical(self.points, pick)

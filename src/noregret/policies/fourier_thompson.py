@@ -122,28 +122,34 @@ class ThompsonQFF:
         luck = evidence.rng(Purpose.POLICY).standard_normal((self.size, self.features.size))[:size]
         thetas, closed = sampled(L, state.precision_mean, luck), evidence.unavailable
         if evidence.at_most_each is None:
-            return evidence.points.picks(self._best(thetas, evidence, closed))
+            return evidence.points.picks(self._best(thetas, evidence, closed)[:, 0])
         allowance, chosen = Allowance(evidence), list[int]()
-        while len(chosen) < size and not allowance.is_used_up:
-            for row in self._best(thetas[len(chosen) :], evidence, closed).tolist():
-                chosen.append(row)
-                if allowance.take(row, 1):  # which functions after this one must know
-                    closed = evidence.closed(np.append(np.flatnonzero(closed), row))
-                    break
+        for rows in self._best(thetas, evidence, closed, len(thetas)).tolist():
+            row = next((row for row in rows if row >= 0 and allowance.of(row)), None)
+            if row is None:
+                break
+            chosen.append(row)
+            allowance.take(row, 1)  # which functions after this one must know
         return evidence.points.picks(np.array(chosen, dtype=np.int64))
 
-    def _best(self, thetas: Matrix, evidence: Evidence, closed: Mask) -> Indices:
-        """Return the best candidate of each function, the lowest row on ties."""
-        top = np.full(len(thetas), -np.inf)
-        rows = np.zeros(len(thetas), dtype=np.int64)
+    def _best(self, thetas: Matrix, evidence: Evidence, closed: Mask, size: int = 1) -> Indices:
+        """Return a row of the `size` best candidates for each function, the lowest rows on ties.
+
+        −1 stands where there are no more.
+        """
+        top = np.full((len(thetas), size), -np.inf)
+        rows = np.full((len(thetas), size), -1)
         step = chunk_rows(2 * len(thetas) * self.features.size // self.features.nodes[-1])
         for start, X in evidence.points.chunks(step):
             values = self.features.values(X, thetas)
             values[:, closed[start : start + len(X)]] = -np.inf
-            at = values.argmax(axis=1)
-            found = values[np.arange(len(thetas)), at]
-            rows = np.where(found > top, start + at, rows)
-            top = np.maximum(top, found)
+            for i, found in enumerate(values):
+                new = np.flatnonzero(found > top[i, -1])
+                if len(new) > size:
+                    new = new[found[new] >= np.partition(found[new], -size)[-size]]
+                both = np.append(top[i], found[new])
+                order = np.argsort(-both, kind="stable")[:size]
+                top[i], rows[i] = both[order], np.append(rows[i], start + new)[order]
         return rows
 
 

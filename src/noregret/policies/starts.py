@@ -49,14 +49,17 @@ class UniformStart:
 @storable("GivenStart")
 @dataclass(frozen=True, slots=True)
 class GivenStart:
-    """The candidates given, each once."""
+    """The candidates given, each once; one that failed twice without a value is left out."""
 
     given: tuple[int, ...]
     reason = "start: candidates given"
 
     def picks(self, evidence: Evidence, room: int) -> Picks:
         given = np.array(self.given, dtype=np.int64)
-        closed = np.append(evidence.taken, np.flatnonzero(evidence.excluded))
+        given_up = np.intersect1d(evidence.lost, evidence.failed_rows[evidence.failed_counts > 1])
+        closed = np.concatenate(
+            [evidence.taken, evidence.spent, given_up, np.flatnonzero(evidence.excluded)]
+        )
         return evidence.points.picks(given[~np.isin(given, closed)][:room])
 
 

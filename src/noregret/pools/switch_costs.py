@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from noregret.pools.points import Picks, Points
 from noregret.storable import storable
 
 SOME = 64  # candidates from which a switch is tried, where it is not known what comes before
+FEW = 8  # candidates between which costs are compared with those of a saved run
 RULE = (
     "switch_cost must be a number, columns with a cost each such as {'temperature': 60}, a matrix "
     "of costs from row to row of the pool, or a function of two candidates"
@@ -74,6 +76,10 @@ class MatrixSwitchCosts(SwitchCosts):
     def of_pairs(self, points: Points, before: Picks, after: Picks) -> Matrix:
         return self.matrix[np.ix_(before.rows, after.rows)]
 
+    def mark(self, points: Points) -> str:
+        """Return a digest, by which it is recognised when it is given again: O(N²)."""
+        return hashlib.blake2b(np.ascontiguousarray(self.matrix).data, digest_size=16).hexdigest()
+
 
 @final
 @storable("ColumnSwitchCosts")
@@ -111,6 +117,11 @@ class SwitchCostFunction(SwitchCosts):
                     cost = self.function(shown[0][i], shown[1][j])
                     costs[i, j] = require_at_least("switch_cost(x, z)", cost, 0.0)
         return costs
+
+    def mark(self, points: Points) -> Matrix:
+        """Return costs between a few candidates, by which it is recognised when given again."""
+        few = points.all_over(FEW)
+        return self.between(points, few, few)
 
 
 def as_switch_costs(given: object, points: Points) -> SwitchCosts | None:

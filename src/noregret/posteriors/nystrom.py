@@ -53,9 +53,8 @@ class NystromPosterior:
     Differs: the mean needs Z(X_t)ᵀ y_t, all the history, where BKB's Eq. 4 prints Z(x_i)ᵀ y_t;
     z is by Cholesky where the papers take the root K_S^(−1/2), a rotation that changes nothing.
 
-    >>> prior = NystromPosterior.prior(
-    ...     nr.RBF(0.5), noise_std=1.0, ridge=1.0, dim=1, oversample=Oversample(2.0)
-    ... )
+    >>> given = {"noise_std": 1.0, "ridge": 1.0, "oversample": Oversample(2.0)}
+    >>> prior = NystromPosterior.prior(nr.RBF(0.5), dim=1, **given)
     >>> X = np.linspace(0.0, 1.0, 50)[:, None]
     >>> told = Observations(np.arange(50), X, w=np.ones(50), y=np.sin(X[:, 0]))
     >>> first = prior.condition(told, Observations.none(1), np.random.default_rng(0))
@@ -83,6 +82,7 @@ class NystromPosterior:
     residual: float = 0.0  # Σ w(k − ‖z‖²), of an incremental dictionary …
     risen: float = 0.0  # (2) of `posteriors.incremental`, since all points were looked at
     observed_residuals: Vector = field(default_factory=lambda: np.zeros(0))  # … (n,) k − ‖z‖² else
+    kept: dict[str, object] = field(init=False, repr=False, default_factory=dict)  # once computed
 
     @classmethod
     def prior(

@@ -33,7 +33,7 @@ class ProjectionResidual:
 def projection_residual(
     posterior: NystromPosterior, together: int = TOGETHER
 ) -> ProjectionResidual:
-    """Return what the dictionary leaves out: O(n) beside one block of 64 points.
+    """Return what the dictionary leaves out, kept from then on: O(n) and one block of 64 points.
 
     Members have no residual. Of the others, those of largest Rᵢᵢ are taken as one block, exactly;
     the rest counts by its Rᵢᵢ alone. The largest eigenvalue of a positive semidefinite matrix is at
@@ -41,6 +41,15 @@ def projection_residual(
     I + R at most the product of those of its blocks (Fischer's inequality). Of an incremental
     dictionary only the trace is known.
     """
+    known = posterior.kept.get("residual") if together == TOGETHER else None
+    if not isinstance(known, ProjectionResidual):
+        known = _projection_residual(posterior, together)
+        if together == TOGETHER:
+            posterior.kept["residual"] = known
+    return known
+
+
+def _projection_residual(posterior: NystromPosterior, together: int) -> ProjectionResidual:
     p, seen, outside = posterior, posterior.observed, _outside(posterior)
     if not outside.size:
         return ProjectionResidual()
