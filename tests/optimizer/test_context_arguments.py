@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.errors import ArgumentError
 from small_contexts import X, made, values
 from small_optimizers import refused, refused_by
 
@@ -40,6 +41,17 @@ def test_a_worker_holds_one_batch_per_context() -> None:
     run.tell(other, [0.1] * len(other))
     run.fail(one)
     assert run.ask(context=[0.2]).ticket == 2
+
+
+@pytest.mark.parametrize("start", [[1, 2], [0], np.array([1, 2]), np.array([0]), nr.SobolDesign(2)])
+def test_no_run_begins_again_under_each_context(start: object) -> None:
+    with pytest.raises(ArgumentError, match=r"start= and min_batch= are for runs without"):
+        made("gp_ucb", start=start)
+
+
+@pytest.mark.parametrize("start", [[], np.array([], dtype=np.int64)])
+def test_a_run_with_contexts_may_begin_with_nothing(start: object) -> None:
+    assert made("gp_ucb", start=start).ask(context=[0.3]).x.shape == (1, X.shape[1])
 
 
 def test_contexts_by_name() -> None:

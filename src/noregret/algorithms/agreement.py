@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 from noregret.acquisitions import Acquisition, KnowledgeGradient, Thompson
 from noregret.algorithms.settings import Settings
 from noregret.batching import BatchRule, Repeat, Stay
@@ -15,7 +17,9 @@ MOST_FEATURES_TO_GROW = 16  # at 10⁴ evaluations the bound is then some 10⁹ 
 
 def require_no_contexts(given: Settings) -> None:
     """Raise where a setting is for runs without contexts."""
-    if given["start"] or given["min_batch"] is not None:
+    start = given["start"]
+    starts = start is not None and not (isinstance(start, Sized) and len(start) == 0)
+    if starts or given["min_batch"] is not None:
         raise ArgumentError(
             "start= and min_batch= are for runs without contexts (context_kernel=), each of which "
             "would begin again. Leave them out, and tell what was evaluated before."
