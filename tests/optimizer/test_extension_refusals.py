@@ -33,6 +33,13 @@ def test_the_pool_that_was_given_is_not_changed() -> None:
     assert other.pool.fingerprint() == nr.Pool(np.delete(X, range(FIRST, 40), 0)).fingerprint()
 
 
+def test_candidates_too_far_for_the_kernel_are_refused(tmp_path: Path) -> None:
+    """Their distance to others overflows, and a belief that is NaN says nothing of anybody."""
+    run = nr.gp_ucb(nr.Pool(X[:FIRST]), kernel=nr.Matern(lengthscale=0.3), noise_std=0.1)
+    with refused_by(run, tmp_path, "the kernel is NaN or infinite at some of these points"):
+        run.extend(np.full((2, X.shape[1]), 1e160))
+
+
 def test_a_saved_run_wants_the_whole_pool(tmp_path: Path) -> None:
     run = made("mini_gp_ucb", nr.Pool(X[:FIRST]))
     run.extend(X[FIRST:])

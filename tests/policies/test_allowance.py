@@ -154,9 +154,11 @@ def test_what_fails_gives_its_place_back() -> None:
 def test_a_candidate_that_always_fails_is_given_up(name: str, given: dict[str, Any]) -> None:
     """The simulation that crashed will crash again; the others are evaluated all the same."""
     most = given.get("at_most_each", 1)
-    if "auto-" in name and "deterministic" in given:
+    if ("auto-" in name or name == "mini_gp_ei") and "deterministic" in given:
         pytest.skip("what makes it stay or wait is refused together with deterministic=True")
     optimizer, failed = ON_POOLS[name](POOL, seed=2, **given), Counter[int]()
+    X = POOL.rows(np.arange(len(POOL)))
+    first = (X[:, None] == X).all(axis=2).argmax(axis=1)  # equal rows have equal values
     for _ in range(200):
         try:
             batch = optimizer.ask(at_most=5)
@@ -164,7 +166,7 @@ def test_a_candidate_that_always_fails_is_given_up(name: str, given: dict[str, A
             break
         rows = np.asarray(batch.sequence).tolist()
         failed.update(row for row in rows if row in (3, 7))
-        values = [nr.FAILED if row in (3, 7) else float(row) for row in rows]
+        values = [nr.FAILED if row in (3, 7) else float(first[row]) for row in rows]
         optimizer.tell(batch, values)
     else:
         raise AssertionError("the run does not end")

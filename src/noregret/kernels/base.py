@@ -106,7 +106,8 @@ def each(name: str, value: Number | tuple[Number, ...], features: int) -> tuple[
 
 def probe_rows(kernel: Kernel, X: Rows) -> None:
     """Raise a KernelError unless `kernel` takes these rows."""
-    values = np.asarray(kernel(X, X[:1])), np.asarray(kernel.diagonal(X))
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = np.asarray(kernel(X, X[:1])), np.asarray(kernel.diagonal(X))
     if not all(np.isfinite(found).all() for found in values):
         raise KernelError("the kernel is NaN or infinite at some of these points.")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.arrays import stacked
 from noregret.errors import ArgumentError, PoolError
 from noregret.optimizer.run_state import RunState
 from noregret.policies import ExtensiblePolicy, Policy
@@ -28,9 +29,9 @@ def extended(
         )
     before = run_state.points
     pool = _pool(before.domain, more, names)
-    N = before.candidates
+    N, first = before.candidates, pool.rows(np.arange(1))
     for _, X in rows_from(pool, N):
-        policy.vet(before.in_last_context(X))
+        policy.vet(before.in_last_context(stacked(first, X)))  # beside what was there
     points, numbers = before.extended(pool)
     ledger, pending = run_state.ledger, run_state.pending
     grown = replace(
