@@ -36,7 +36,7 @@ class Story:
         return self.values[rows] + self.noise_std * rng.standard_normal(len(rows))
 
     def optimizer(self, name: str, **settings: int) -> nr.Optimizer:
-        without = ("gp_ucb", "gp_ei", "bkb", "bkb-incremental")
+        without = ("gp_ucb", "gp_ei", "bkb", "bkb-incremental", "thompson-three")
         limit = {} if name in without else {"limit": self.limit}
         return MODELS[name](
             nr.Pool(self.X),
