@@ -11,7 +11,7 @@ from evaluation.comparison.summary import MEASURES, Sample, Standings, goals, ti
 from evaluation.methods.contestants import CONTESTANTS
 from evaluation.reports.intervals import Figure
 from evaluation.reports.markdown import Claim, rounded, table, write_numbers
-from evaluation.reports.standings import AtBudget
+from evaluation.reports.standings import AtBudget, table_of_means
 
 PAGE = Path(__file__).parents[2] / "docs" / "results" / "comparison.md"
 MARK = "comparison"
@@ -105,16 +105,9 @@ def _budget(at: AtBudget[Sample]) -> str:
 
 
 def _pools(at: AtBudget[Sample], measure: str) -> str:
-    """Return a table of means, pools by contestants, the lowest of a pool in bold."""
     who = [one for one in CONTESTANTS if one in at.contestants]
-    rows = []
-    for name in at.problems:
-        run = [one for one in who if (name, one) in at.samples]
-        means = {one: float(at.values(measure, one, name).mean()) for one in run}
-        shown = {one: f"{mean:.3g}" for one, mean in means.items()}
-        shown |= {one: f"**{shown[one]}**" for one in run if means[one] == min(means.values())}
-        rows.append([name, *(shown.get(one, "") for one in who)])
-    return table(["", *(f"{title(one)} ({_repetitions(at, one)})" for one in who)], rows)
+    heads = {one: f"{title(one)} ({_repetitions(at, one)})" for one in who}
+    return table_of_means(at, measure, heads)
 
 
 def _repetitions(at: AtBudget[Sample], who: str) -> str:

@@ -16,7 +16,7 @@ from evaluation.plates.summary import MEASURES, Sample, Shown, Standings, times,
 from evaluation.problems.large import LARGE, SMALL
 from evaluation.reports.intervals import Figure
 from evaluation.reports.markdown import Claim, rounded, table, write_numbers
-from evaluation.reports.standings import AtBudget
+from evaluation.reports.standings import AtBudget, table_of_means
 from evaluation.runs.by_plate import ALONE
 from evaluation.runs.cells import Line, Store
 from evaluation.runs.timed import Times
@@ -159,16 +159,8 @@ def _rank(ranks: dict[str, Figure], who: str) -> float:
 
 
 def _pools(at: AtBudget[Sample], measure: str) -> str:
-    """Return a table of means, pools by contestants, the lowest of a pool in bold."""
-    who = [one for one in FILLERS if one in at.contestants]
-    rows = []
-    for name in at.problems:
-        run = [one for one in who if (name, one) in at.samples]
-        means = {one: float(at.values(measure, one, name).mean()) for one in run}
-        shown = {one: f"{mean:.3g}" for one, mean in means.items()}
-        shown |= {one: f"**{shown[one]}**" for one in run if means[one] == min(means.values())}
-        rows.append([name, *(shown.get(one, "") for one in who)])
-    return table(["", *map(title, who)], rows)
+    heads = {one: title(one) for one in FILLERS if one in at.contestants}
+    return table_of_means(at, measure, heads)
 
 
 def _world(shown: Shown, name: str) -> str:

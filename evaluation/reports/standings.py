@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from evaluation.reports.intervals import DRAWS, Figure, means_drawn_again
+from evaluation.reports.markdown import table
 from noregret.arrays import Matrix, Vector
 
 S = TypeVar("S")  # what was measured: a vector per measure, one entry per seed
@@ -80,3 +81,15 @@ class AtBudget(Generic[S]):
         """Return by how much one contestant has more than another on one pool."""
         draws, others = (self.means(measure, who, [name])[:, 0] for who in (one, other))
         return Figure.of(draws - others)
+
+
+def table_of_means(at: AtBudget[S], measure: str, heads: dict[str, str]) -> str:
+    """Return a table of means, pools by contestants (their heads), the lowest of a pool in bold."""
+    rows = []
+    for name in at.problems:
+        run = [one for one in heads if (name, one) in at.samples]
+        means = {one: float(at.values(measure, one, name).mean()) for one in run}
+        shown = {one: f"{mean:.3g}" for one, mean in means.items()}
+        shown |= {one: f"**{shown[one]}**" for one in run if means[one] == min(means.values())}
+        rows.append([name, *(shown.get(one, "") for one in heads)])
+    return table(["", *heads.values()], rows)

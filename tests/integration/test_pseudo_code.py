@@ -40,6 +40,11 @@ def assert_same_choices(
     np.testing.assert_array_equal(drive(a, p, budget, seed), drive(b, p, budget, seed))
 
 
+def sparse_settings(noise_std: float, limit: float, oversample: float) -> dict[str, Any]:
+    """What an algorithm through a dictionary and its pseudo-code are both given."""
+    return {"noise_std": noise_std, "limit": limit, "oversample": oversample, "delta": 0.05}
+
+
 @given(seeds)
 def test_bbkb_with_limit_1_is_bkb(seed: int) -> None:
     """Given the same width and the same stream of dictionaries."""
@@ -98,12 +103,7 @@ def test_bbkb_is_its_pseudo_code_step_by_step(
     Also where expected improvement, as printed in MINI, stands in place of the bound (§6).
     """
     p = rkhs_problem(seed, candidates=30, lengthscale=0.4, noise_std=0.5)
-    shared: dict[str, Any] = {
-        "noise_std": p.noise_std,
-        "limit": limit,
-        "oversample": q,
-        "delta": 0.05,
-    }
+    shared = sparse_settings(p.noise_std, limit, q)
     optimizer = nr.bbkb(p.pool, kernel=p.kernel, seed=seed, acquisition=how(), **shared)
     assert_step_by_step(optimizer, p, seed, score=SCORES[how], **shared)
 
@@ -119,12 +119,7 @@ def test_mini_through_a_dictionary_is_its_pseudo_code_step_by_step(
 ) -> None:
     """MINI's Algorithm 2 with BBKB's posterior, dictionary and width; stays by line 4."""
     p = rkhs_problem(seed, candidates=30, lengthscale=0.4, noise_std=0.5)
-    shared: dict[str, Any] = {
-        "noise_std": p.noise_std,
-        "limit": limit,
-        "oversample": q,
-        "delta": 0.05,
-    }
+    shared = sparse_settings(p.noise_std, limit, q)
     optimizer = nr.mini(
         p.pool,
         kernel=p.kernel,
